@@ -19,7 +19,7 @@ var limitBehind = regexp.MustCompile(`(?i)\sLIMIT\s+([0-9]+|\?)\s*$`)
 func parsePartiQL(text string) (Query, *SyntaxError) {
 	limit := int64(0)
 	if m := limitBehind.FindStringSubmatchIndex(text); m != nil {
-		limit, _ = strconv.ParseInt(text[m[2]:m[3]], 10, 32) // of a marker, and of what is too large, nothing
+		limit, _ = strconv.ParseInt(text[m[2]:m[3]], 10, 32) // 0 for a marker; MaxInt32 for a larger number
 		text = text[:m[0]]
 	}
 	o, err := partiql.Outlined(text)

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// Bulk is a number of partitions that are about alike.
+// Bulk is a number of partitions of about the same size.
 type Bulk struct {
 	Count       float64
-	Rows, Bytes float64 // of one
+	Rows, Bytes float64 // of one partition
 }
 
-// Bulks are all partitions by size, the smallest first, some most of them at the
-// most: those of a sample, each standing for as many as were not taken, and the
-// largest, which are known one by one. The functions say what was counted of one.
+// Bulks returns all partitions by size, the smallest first, in at most some most entries.
+// Partitions of the sample each stand for those that were not sampled. The largest partitions are
+// known one by one. The functions return what was counted of a partition.
 func Bulks[S, T any](sample *Sample[S], top *Top[T], sampled func(*S) (rows, bytes float64), large func(*T) (rows, bytes float64), most float64) []Bulk {
 	var list []Bulk
 	weight := 1 / sample.Share()
@@ -24,7 +24,7 @@ func Bulks[S, T any](sample *Sample[S], top *Top[T], sampled func(*S) (rows, byt
 	if !sample.Exact() {
 		absent := top.Absent()
 		for _, f := range top.List(1 << 30) {
-			if f.Low > absent { // surely among the largest
+			if f.Low > absent { // certainly among the largest
 				known[f.Hash] = true
 				n, bytes := large(f.Of)
 				rows := Likely(f.Low, f.High)
@@ -42,8 +42,7 @@ func Bulks[S, T any](sample *Sample[S], top *Top[T], sampled func(*S) (rows, byt
 	return thinned(list, most)
 }
 
-// thinned joins neighbours, the fewer the larger they are: the largest partition
-// stays by itself.
+// thinned joins neighbours, but fewer of the larger ones: the largest partition stays alone.
 func thinned(list []Bulk, most float64) []Bulk {
 	if float64(len(list)) <= most {
 		return list
@@ -68,9 +67,9 @@ func thinned(list []Bulk, most float64) []Bulk {
 	return out
 }
 
-// Likely is a number between certain bounds of Top. What the upper one is more by
-// comes from a cell that many keys share: nearly all of it, where it is large; and
-// where it is small the middle is never far off.
+// Likely returns a likely number between the certain bounds of Top. The upper bound is too high by
+// what a cell counts, which many keys share. If that is more than the lower bound, nearly all of it
+// belongs to other keys, and Likely returns low. If it is less, the middle is never far off.
 func Likely(low, high int64) float64 {
 	if high-low > low {
 		return float64(low)

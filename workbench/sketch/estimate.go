@@ -7,29 +7,29 @@ import (
 	"slices"
 )
 
-// z is the normal deviate that 99% stay within, on both sides together.
+// z is the two-sided normal deviate for 99%.
 const z = 2.5758293035489004
 
-// Interval is an estimate, and where the truth is with 99% confidence.
+// Interval is an estimate with its 99% confidence interval.
 type Interval struct{ Value, Low, High float64 }
 
-// exactly is a number that is known.
+// exactly returns the interval of a number that is known.
 func exactly(v float64) Interval { return Interval{v, v, v} }
 
-// Distinct is the number of keys.
+// Distinct estimates the number of keys.
 func (s *Sample[T]) Distinct() Interval {
 	n, p := float64(len(s.keys)), s.Share()
 	if p == 1 {
 		return exactly(n)
 	}
-	// n is binomial in the keys: Wilson's interval, solved for their number.
+	// n is binomial in the keys: this is Wilson's interval, solved for their number.
 	q := 1 - p
 	middle := n + z*z*q/2
 	wide := z * math.Sqrt(n*q+z*z*q*q/4)
 	return Interval{n / p, max(n, (middle-wide)/p), (middle + wide) / p}
 }
 
-// Sum is the sum of something over all keys.
+// Sum estimates the sum of a number over all keys.
 func (s *Sample[T]) Sum(of func(*T) float64) Interval {
 	p := s.Share()
 	sum, squares, some, most := 0.0, 0.0, 0, 0.0
@@ -46,8 +46,8 @@ func (s *Sample[T]) Sum(of func(*T) float64) Interval {
 		return exactly(sum)
 	}
 	wide := z * math.Sqrt((1-p)*squares) / p
-	// Few keys, or none, say little of those that were not chosen: as many as a Poisson
-	// count of that mean may have missed, each with what one of those seen has.
+	// Few or no keys say little about the keys that were not chosen. Assume as many missed keys as
+	// a Poisson count of that mean may miss, each with the mean of the seen ones.
 	mean := 1.0
 	if some > 0 {
 		mean = sum / float64(some)
@@ -60,16 +60,16 @@ func (s *Sample[T]) Sum(of func(*T) float64) Interval {
 	return Interval{sum / p, max(sum, sum/p-wide), high}
 }
 
-// poissonHigh is the mean below which a Poisson count is n or less in fewer than
-// 0.5% of cases (Wilson and Hilferty).
+// poissonHigh returns the mean at which a Poisson count is n or less in only 0.5% of cases (Wilson
+// and Hilferty).
 func poissonHigh(n int) float64 {
 	k := float64(n + 1)
 	c := 1 - 1/(9*k) + z/(3*math.Sqrt(k))
 	return k * c * c * c
 }
 
-// Quantiles are the q-quantiles of something over the keys, each with an interval:
-// the least value that at least that share of the keys does not exceed.
+// Quantiles estimates the q-quantiles of a number over the keys, each with an interval: the least
+// value that at least that share of the keys does not exceed.
 func (s *Sample[T]) Quantiles(of func(*T) float64, qs ...float64) []Interval {
 	values := make([]float64, len(s.keys))
 	for i := range s.keys {
@@ -86,8 +86,8 @@ func (s *Sample[T]) Quantiles(of func(*T) float64, qs ...float64) []Interval {
 		rank := math.Ceil(q*n) - 1
 		out[i] = exactly(at(rank))
 		if !s.Exact() {
-			// Of n keys about q·n are below, as a binomial count says; one more for the
-			// quantile itself lies between two keys.
+			// About q·n of n keys are below, as a binomial count says. Add one because the quantile
+			// itself lies between two keys.
 			wide := z*math.Sqrt(n*q*(1-q)) + 1
 			out[i].Low, out[i].High = at(math.Floor(rank-wide)), at(math.Ceil(rank+wide))
 			if rank+wide > n-1 {

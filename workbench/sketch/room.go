@@ -2,9 +2,9 @@
 
 package sketch
 
-// Room is what several samples may take together, in bytes. A sample that is full takes
-// more while there is any; when there is none, the largest ones give up half of theirs, so
-// that those of few keys keep all of them. It is for one goroutine.
+// Room is the memory that several samples may take together, in bytes. A full sample takes more
+// while there is any. When there is none, the largest samples give up half of theirs, so that
+// samples of few keys keep all their keys. It is for one goroutine.
 type Room struct {
 	whole   int
 	left    int
@@ -17,22 +17,23 @@ type tenant interface {
 	shrink()
 }
 
-// NewRoom has so many bytes, beside the size that each sample is made with.
+// NewRoom makes a room of that many bytes, in addition to the initial size of each sample.
 func NewRoom(bytes int) *Room { return &Room{whole: bytes, left: bytes} }
 
-// Join adds another room, whose samples are merged into those here and then given up.
+// Join adds the size of another room, whose samples are merged into those of this room and then
+// dropped.
 func (r *Room) Join(other *Room) {
 	r.whole += other.whole
 	r.left += other.whole
 }
 
-// more says whether a sample may take as much again as it has.
+// more reports whether a sample may double its size. It shrinks the largest samples if it must.
 func (r *Room) more(t tenant) bool {
 	need := t.bytes()
 	for r.left < need {
 		var largest tenant
 		for _, o := range r.tenants {
-			// Who has no more than this one will have keeps it.
+			// A sample that has no more than this one will have keeps its size.
 			if o.bytes() > 2*need && (largest == nil || o.bytes() > largest.bytes()) {
 				largest = o
 			}

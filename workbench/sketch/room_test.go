@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRoomKeepsFewKeysExact: samples that share a room keep all keys where these are few,
-// and those of many give up theirs for them.
+// TestRoomKeepsFewKeysExact checks samples that share a room: samples of few keys keep all keys,
+// and samples of many keys give up room for them.
 func TestRoomKeepsFewKeysExact(t *testing.T) {
 	const size = 64
 	room := NewRoom(1 << 20)
@@ -38,7 +38,7 @@ func TestRoomKeepsFewKeysExact(t *testing.T) {
 	}
 }
 
-// TestRoomMerge: what several rooms kept is within what they have together.
+// TestRoomMerge checks that what several rooms keep fits into their joined room.
 func TestRoomMerge(t *testing.T) {
 	rooms, samples := make([]*Room, 4), make([]*Sample[int64], 4)
 	for i := range rooms {

@@ -9,12 +9,12 @@ import (
 	"unsafe"
 )
 
-// Sample keeps some of the keys, chosen by hash, from their first row on. T is what
-// the caller keeps of each.
+// Sample keeps some of the keys, chosen by hash, from their first row on. T is what the caller
+// keeps for each.
 type Sample[T any] struct {
 	size  int
-	room  *Room  // nil: size is all there is
-	rows  int    // that came to a sample in a room
+	room  *Room  // nil: the sample does not grow beyond size
+	rows  int    // rows that came, if the sample is in a room
 	limit uint64 // hashes above are not kept
 	level int    // limit is 2^(64-level) - 1
 	keys  []sampled[T]
@@ -26,14 +26,15 @@ type sampled[T any] struct {
 	of   T
 }
 
-// NewSample keeps up to size keys, and more than half as many once there were more.
+// NewSample makes a sample of up to size keys. Once more keys came, it keeps more than half of
+// size.
 func NewSample[T any](size int) *Sample[T] {
 	first := min(size, 256)
 	return &Sample[T]{size: size, limit: math.MaxUint64, keys: make([]sampled[T], 0, first), index: newIndex(first)}
 }
 
-// NewSampleIn keeps up to size keys, and more while the room that it shares with others
-// has any.
+// NewSampleIn makes a sample of up to size keys. It keeps more while the shared room has memory
+// left.
 func NewSampleIn[T any](r *Room, size int) *Sample[T] {
 	s := NewSample[T](size)
 	s.room = r
@@ -41,7 +42,7 @@ func NewSampleIn[T any](r *Room, size int) *Sample[T] {
 	return s
 }
 
-// slotBytes is what the index takes of a key, about.
+// slotBytes is about what the index takes for a key.
 const slotBytes = 12
 
 func (s *Sample[T]) bytes() int { return s.size * (int(unsafe.Sizeof(sampled[T]{})) + slotBytes) }
@@ -60,8 +61,8 @@ func (s *Sample[T]) shrink() {
 	s.reindex()
 }
 
-// Add gives what is kept of a key, for the caller to change; nil where the key is not
-// kept. What is kept of a new key is zero. It is good until the next Add.
+// Add returns what is kept for a key, for the caller to change; nil: the key is not kept. For a new
+// key it is zero. The pointer is valid until the next Add.
 func (s *Sample[T]) Add(hash uint64) *T {
 	if hash > s.limit {
 		return nil
@@ -70,8 +71,8 @@ func (s *Sample[T]) Add(hash uint64) *T {
 	return s.kept(hash)
 }
 
-// Of keys beyond oncePerRow only those take more room that come again: keys of one row each
-// are all alike, and a few of them say as much as all.
+// Beyond oncePerRow keys, only a sample whose keys repeat takes more room: keys of one row each are
+// all alike, and a few of them say as much as all.
 const (
 	oncePerRow = 16 << 10
 	againTimes = 1.25
@@ -81,7 +82,7 @@ func (s *Sample[T]) repeats() bool {
 	return s.size < oncePerRow || float64(s.rows) >= againTimes*float64(len(s.keys))
 }
 
-// Clone is a copy, which shares what a T points to.
+// Clone returns a copy, which shares what a T points to.
 func (s *Sample[T]) Clone() *Sample[T] {
 	out := *s
 	out.room = nil
@@ -144,8 +145,8 @@ func (s *Sample[T]) reindex() {
 	}
 }
 
-// Merge adds the keys of another sample, of other rows; join takes what it keeps of
-// a key into what is kept here, which is zero for a key that is new.
+// Merge adds the keys of another sample, of other rows. join adds what the other keeps for a key to
+// what is kept here, which is zero for a new key.
 func (s *Sample[T]) Merge(other *Sample[T], join func(into, from *T)) {
 	if s.level < other.level {
 		s.level, s.limit = other.level, other.limit
@@ -166,7 +167,7 @@ type Kept[T any] struct {
 	Of   *T
 }
 
-// Keys are the keys that are kept, in the order of their hashes.
+// Keys returns the kept keys, in the order of their hashes.
 func (s *Sample[T]) Keys() []Kept[T] {
 	list := make([]Kept[T], len(s.keys))
 	for i := range s.keys {
@@ -176,8 +177,8 @@ func (s *Sample[T]) Keys() []Kept[T] {
 	return list
 }
 
-// Exact says that all keys are kept.
+// Exact reports whether all keys are kept.
 func (s *Sample[T]) Exact() bool { return s.level == 0 }
 
-// Share is the chance that a key had to be kept: 1, 1/2, 1/4 …
+// Share returns the chance with which a key is kept: 1, 1/2, 1/4 …
 func (s *Sample[T]) Share() float64 { return math.Ldexp(1, -s.level) }

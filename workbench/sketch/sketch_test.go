@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mix is a hash of small integers (splitmix64).
+// mix returns a hash of small integers (splitmix64).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -20,7 +20,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// zipf draws ranks 0..n-1 with chance proportional to 1/(rank+1)^s, s of any size.
+// zipf draws ranks 0..n-1 with a chance proportional to 1/(rank+1)^s, for any s.
 func zipf(rnd *rand.Rand, s float64, n int) func() int {
 	cum := make([]float64, n)
 	sum := 0.0
@@ -36,8 +36,8 @@ func zipf(rnd *rand.Rand, s float64, n int) func() int {
 
 var exponents = []float64{0.8, 0.9, 1.0, 1.1, 1.2, 1.4}
 
-// Bounds of frequent keys hold for every key, listed or not, and are tight for those
-// that matter; so too when parts are merged.
+// The bounds of frequent keys hold for every key, listed or not, and are tight for the frequent
+// ones. They also do after parts are merged.
 func TestTopOnZipf(t *testing.T) {
 	const rows, keys = 400_000, 200_000
 	for _, s := range exponents {
@@ -103,7 +103,7 @@ func check(t *testing.T, name string, top *Top[uint64], exact map[uint64]int64, 
 		counts = append(counts, n)
 	}
 	slices.SortFunc(counts, func(a, b int64) int { return int(b - a) })
-	// The classic bound of Space-Saving: no error beyond rows / kept keys a part.
+	// This is the classic bound of Space-Saving: no error beyond rows / kept keys for each part.
 	for i, f := range top.List(20) {
 		if f.High < counts[i] {
 			t.Errorf("%s: rank %d has %d rows, bounded by %d", name, i, counts[i], f.High)
@@ -114,7 +114,7 @@ func check(t *testing.T, name string, top *Top[uint64], exact map[uint64]int64, 
 	}
 }
 
-// Any stream, any cutting into parts, weights too.
+// The stream, the division into parts, and the weights are arbitrary.
 func TestTopBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keep := rapid.IntRange(1, 8).Draw(t, "keep")
@@ -151,7 +151,7 @@ func TestTopBoundsHold(t *testing.T) {
 	})
 }
 
-// Intervals of samples hold the truth as often as they say: 99%.
+// Intervals of samples contain the truth as often as they promise: 99%.
 func TestSampleOnZipf(t *testing.T) {
 	const rows, keys, size = 120_000, 60_000, 1000
 	qs := []float64{0.5, 0.9, 0.99}
@@ -214,7 +214,7 @@ func TestSampleOnZipf(t *testing.T) {
 	t.Logf("%d intervals of each kind, missed: %v", tried, missed)
 }
 
-// What is rare in the whole is not certain from a sample that has none of it.
+// A value that is rare in the whole is not excluded by a sample that has none of it.
 func TestSumOfWhatIsRare(t *testing.T) {
 	missed := 0
 	for seed := range uint64(200) {

@@ -7,33 +7,33 @@ import (
 	"slices"
 )
 
-// cellsPerKey is how many cells the filter has for each key that is kept. More cells
-// let fewer rare keys through.
+// cellsPerKey is the number of the filter's cells for each kept key. More cells let fewer rare keys
+// through.
 const cellsPerKey = 32
 
-// slack is by what part of itself the floor is raised above what was dropped. Without
-// it, keys of which none is frequent would come and go all the time.
+// slack raises the floor above the dropped counts, by one part in slack. Without it, if no key is
+// frequent, keys would come and go all the time.
 const slack = 16
 
-// Top counts the most frequent keys. T is what the caller keeps of each.
+// Top counts the most frequent keys. T is what the caller keeps for each.
 type Top[T any] struct {
 	keep    int
 	entries []entry[T] // of slot i+1
 	index   index
 	cells   []uint32 // an upper bound of the rows of every key that is not in entries
 	mask    uint64
-	floor   uint32 // a key must have more rows than that, by its cell, to come in
+	floor   uint32 // a key comes in when its cell has more rows than that
 	rows    int64
 }
 
 type entry[T any] struct {
 	hash  uint64
-	high  int64 // rows, at the most
-	error int64 // of these, may be another key's
+	high  int64 // the most rows that the key can have
+	error int64 // how many of these may belong to other keys
 	of    T
 }
 
-// NewTop keeps that many keys.
+// NewTop makes a Top of that many keys.
 func NewTop[T any](keep int) *Top[T] {
 	cells := 1
 	for cells < keep*cellsPerKey {
@@ -44,9 +44,9 @@ func NewTop[T any](keep int) *Top[T] {
 	return t
 }
 
-// Add counts n rows of a key, n > 0. It gives what is kept of the key, nil where
-// nothing is; fresh says that the key has just come in. What is kept may be what
-// another key left, to be overwritten; it is good until the next Add.
+// Add counts n rows of a key, n > 0. It returns what is kept for the key; nil: nothing. fresh
+// reports whether the key has just come in. Then of may hold what another key left, which the
+// caller overwrites. It is valid until the next Add.
 func (t *Top[T]) Add(hash uint64, n int) (of *T, fresh bool) {
 	t.rows += int64(n)
 	if e := t.find(hash); e != nil {
@@ -61,7 +61,7 @@ func (t *Top[T]) Add(hash uint64, n int) (of *T, fresh bool) {
 	return t.enter(hash, int64(n), int64(*cell)), true
 }
 
-// Clone is a copy, which shares what a T points to.
+// Clone returns a copy, which shares what a T points to.
 func (t *Top[T]) Clone() *Top[T] {
 	out := *t
 	out.entries = append(make([]entry[T], 0, cap(t.entries)), t.entries...)
@@ -80,7 +80,7 @@ func (t *Top[T]) enter(hash uint64, n, error int64) *T {
 	return &e.of
 }
 
-// drop leaves the keys that have most rows. The others go into their cells.
+// drop keeps the keys with the most rows, and moves the rows of the others into their cells.
 func (t *Top[T]) drop() {
 	if len(t.entries) <= t.keep {
 		return
@@ -99,9 +99,8 @@ func (t *Top[T]) drop() {
 	}
 }
 
-// part moves the keep entries with most rows to the front, of [from, to)
-// (quickselect). What is of entries moves with them by exchange, so that no two
-// share it.
+// part moves the keep entries with the most rows to the front of [from, to) (quickselect). It
+// exchanges entries with what is kept for them, so that no two entries share it.
 func (t *Top[T]) part(from, to int) {
 	for to-from > 1 {
 		pivot := t.entries[from+(to-from)/2].high
@@ -130,8 +129,8 @@ func (t *Top[T]) part(from, to int) {
 	}
 }
 
-// Merge adds what another has counted, in other rows; join takes what it keeps of a
-// key that both have into what is kept here. The other is not to be used afterwards.
+// Merge adds the counts of another Top, of other rows. join adds what the other keeps for a key to
+// what is kept here, if both have the key. The other must not be used afterwards.
 func (t *Top[T]) Merge(other *Top[T], join func(into, from *T)) {
 	t.shrink(len(other.cells))
 	other.shrink(len(t.cells))
@@ -175,8 +174,8 @@ func (t *Top[T]) Merge(other *Top[T], join func(into, from *T)) {
 	}
 }
 
-// shrink leaves no more than so many cells. The largest bound of those that become
-// one is that of all their keys.
+// shrink reduces the cells to at most that many. If several cells become one, it takes the largest
+// of their bounds, which holds for all their keys.
 func (t *Top[T]) shrink(cells int) {
 	if len(t.cells) <= cells {
 		return
@@ -205,15 +204,14 @@ func (t *Top[T]) find(hash uint64) *entry[T] {
 	}
 }
 
-// Frequent is a key and bounds of its rows.
+// Frequent is a key with bounds of its rows.
 type Frequent[T any] struct {
 	Hash      uint64
 	Low, High int64
 	Of        *T
 }
 
-// List is the keys that are kept, those with most rows (by their upper bounds)
-// first, up to n.
+// List returns up to n of the kept keys, those with the most rows (by their upper bounds) first.
 func (t *Top[T]) List(n int) []Frequent[T] {
 	list := make([]Frequent[T], len(t.entries))
 	for i := range t.entries {
@@ -226,8 +224,7 @@ func (t *Top[T]) List(n int) []Frequent[T] {
 	return list[:min(n, len(list))]
 }
 
-// Absent is how many rows a key has at the most that is not in List(all); 0 where
-// all keys are.
+// Absent returns the most rows that a key outside List(all) can have; 0: all keys are in it.
 func (t *Top[T]) Absent() int64 {
 	var most uint32
 	for _, c := range t.cells {
@@ -236,8 +233,8 @@ func (t *Top[T]) Absent() int64 {
 	return int64(most)
 }
 
-// Exact says that every key is counted by itself, and right.
+// Exact reports whether every key is counted by itself, and exactly.
 func (t *Top[T]) Exact() bool { return t.floor == 0 }
 
-// Rows is how many were added.
+// Rows returns the number of rows that were added.
 func (t *Top[T]) Rows() int64 { return t.rows }
