@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// Curve is how large the partitions are that were read, for a plot.
+// Curve is the distribution of the sizes of the partitions that were read, for a plot.
 type Curve struct {
 	Sizes  []SizeCount // ascending
-	Bounds []SizeBound // ascending; nil where all partitions were counted
+	Bounds []SizeBound // ascending; nil: all partitions were counted
 }
 
 // SizeCount is a number of partitions of about that many bytes.
@@ -20,11 +20,11 @@ type SizeCount struct {
 	Count float64
 }
 
-// SizeBound is where a quantile is with 99% confidence: High is +Inf where none that
-// was read is so large for certain.
+// SizeBound is the 99% confidence interval of a quantile. High is +Inf if no partition that was
+// read is certainly so large.
 type SizeBound struct{ Share, Low, High float64 }
 
-// curve makes the curve of sizes that are share of all.
+// curve makes the curve of sizes. share is the part of all partitions that was read.
 func (h *Histogram) curve(share float64, most int64) *Curve {
 	if h.n == 0 {
 		return nil

@@ -9,30 +9,29 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/capacity"
 )
 
-// DynamoTable is what is known of a DynamoDB table beside its items.
+// DynamoTable is what is known about a DynamoDB table besides its items.
 type DynamoTable struct {
 	Name       string        `json:"name"`
 	Billing    string        `json:"billing_mode"` // PAY_PER_REQUEST or PROVISIONED
 	ReadUnits  int64         `json:"read_units,omitempty"`
 	WriteUnits int64         `json:"write_units,omitempty"`
-	WarmReads  int64         `json:"warm_read_units,omitempty"` // what it takes at once
+	WarmReads  int64         `json:"warm_read_units,omitempty"` // the read units that it can take at once
 	WarmWrites int64         `json:"warm_write_units,omitempty"`
-	Items      int64         `json:"item_count"` // as DescribeTable has it: AWS renews that every six hours
+	Items      int64         `json:"item_count"` // from DescribeTable; AWS updates it every six hours
 	Bytes      int64         `json:"table_bytes"`
-	LocalIndex bool          `json:"local_index"` // so that an item collection ends at 10 GB
+	LocalIndex bool          `json:"local_index"` // it has one, so that an item collection can hold at most 10 GB
 	Indexes    []DynamoIndex `json:"indexes"`
 }
 
-// DynamoIndex is a secondary index, and what the items that were read would make of
-// it.
+// DynamoIndex is a secondary index, with figures computed from the items that were read.
 type DynamoIndex struct {
 	Name       string   `json:"name"`
 	Kind       string   `json:"kind"` // global or local
-	Key        []string `json:"key"`  // attributes, the partition key's first
+	Key        []string `json:"key"`  // attributes, first those of the partition key
 	Partition  int      `json:"partition_key"`
 	Projection string   `json:"projection"`
-	Sharding   string   `json:"write_sharding,omitempty"` // its tag, where an evenkeel door spreads it
-	Items      int64    `json:"item_count"`               // as DescribeTable has it
+	Sharding   string   `json:"write_sharding,omitempty"` // its tag, if an evenkeel door spreads it
+	Items      int64    `json:"item_count"`               // from DescribeTable
 	Bytes      int64    `json:"index_bytes"`
 
 	Entries    Interval `json:"entries"` // items that have the key
@@ -41,17 +40,17 @@ type DynamoIndex struct {
 	Finding    *Finding `json:"finding,omitempty"`
 }
 
-// CollectionBytes is what an item collection may have where the table has a local
-// secondary index; without one it is split by sort key.
+// CollectionBytes is the most that an item collection can hold if the table has a local secondary
+// index. Without one, DynamoDB splits the collection by sort key.
 const CollectionBytes = capacity.CollectionBytes
 
-// HowDynamo says what bytes of items are, for people.
+// HowDynamo explains the bytes of items, for people.
 const HowDynamo = "bytes of items as AWS bills them (names and values), without what indexes take"
 
-// WriteUnits is what a partition of DynamoDB takes in a second.
+// WriteUnits is the number of write units that a DynamoDB partition takes per second.
 const WriteUnits = 1000
 
-// dynamoDB makes the report one of a DynamoDB table.
+// dynamoDB adds what a report of a DynamoDB table needs.
 func (ri *Report) dynamoDB(r *Run, s *Summary) {
 	d := s.DynamoDB
 	ri.Table = d.Name
@@ -73,7 +72,7 @@ func (ri *Report) dynamoDB(r *Run, s *Summary) {
 	ri.Key.Findings = dynamoFindings(r, ri)
 }
 
-// dynamoKey explains a key of DynamoDB.
+// dynamoKey explains a DynamoDB key.
 func dynamoKey(s *Summary) Key {
 	k := Key{PartitionKey: []string{s.Schema.PartitionKey[0].Name}, Clustering: []string{}, Findings: []Finding{}}
 	hash := k.PartitionKey[0]
@@ -89,7 +88,7 @@ func dynamoKey(s *Summary) Key {
 	return k
 }
 
-// count says what the items make of an index.
+// count computes the figures of an index from the items.
 func (ix *DynamoIndex) count(l *Logical, f float64, top int) {
 	list := l.list()
 	n, bytes := int64(0), int64(0)
@@ -99,7 +98,7 @@ func (ix *DynamoIndex) count(l *Logical, f float64, top int) {
 	entries := float64(n) / l.Share()
 	ix.Entries = total(entries, entries, 1, f)
 	ix.Partitions = total1(float64(len(list)), l.Share())
-	if f < 1 { // others may be among what was not read
+	if f < 1 { // items that were not read may have other keys
 		ix.Partitions.High = math.Inf(1)
 	}
 	ix.Largest = []Large{}
@@ -130,7 +129,7 @@ func (ix *DynamoIndex) count(l *Logical, f float64, top int) {
 	}
 }
 
-// dynamoFindings judges a key of DynamoDB by what was counted.
+// dynamoFindings judges a DynamoDB key by what was counted.
 func dynamoFindings(r *Run, ri *Report) []Finding {
 	out := []Finding{}
 	d := ri.DynamoDB

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Limits of a partition: what it should stay under, and what it must. A megabyte is
-// 2^20 bytes here, as in Cassandra's tools and AWS's limits.
+// GoodBytes is the size that a partition should stay under; MostBytes the size that it must stay
+// under. A megabyte is 2^20 bytes here, as in Cassandra's tools and AWS's limits.
 const (
 	GoodBytes = 10 << 20
 	MostBytes = 100 << 20
@@ -39,7 +39,7 @@ func findings(t *schema.Table, r *Run, ri *Report, layoutBucket string) []Findin
 	return out
 }
 
-// column is what was seen of a column of the primary key.
+// column returns what was seen of a column of the primary key.
 func (t *Tally) column(i int) *KeyColumn {
 	if i < len(t.Keys) {
 		return &t.Keys[i]
@@ -47,8 +47,7 @@ func (t *Tally) column(i int) *KeyColumn {
 	return &KeyColumn{}
 }
 
-// identity finds keys that no column of makes a row one of its own: a period, and
-// columns of few values.
+// identity finds keys in which no column identifies a row: a period, and columns of few values.
 func identity(t *schema.Table, seen *Tally) *Finding {
 	if seen.Partitions < 3 {
 		return nil
@@ -94,7 +93,7 @@ func oneOf(t *schema.Table, period string) string {
 	return "combination in each " + period
 }
 
-// have is the verb of the clustering columns.
+// have returns the verb that fits the number of clustering columns.
 func have(t *schema.Table) string {
 	if len(t.Clustering) == 1 {
 		return "has"
@@ -170,7 +169,7 @@ func large(ri *Report) *Finding {
 	return f
 }
 
-// skew says that few partitions have most rows.
+// skew says that few partitions have most of the rows.
 func skew(ri *Report) *Finding {
 	s := ri.Sizes.Rows
 	if len(ri.Largest) == 0 || ri.Partitions.Value < 20 || ri.Rows.Value < 1000 {

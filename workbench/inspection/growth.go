@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Growth is what changed since the last inspection.
+// Growth describes what changed since the last inspection.
 type Growth struct {
 	Since            time.Time         `json:"since"`
 	Days             float64           `json:"days"`
 	RowsPerDay       Interval          `json:"rows_per_day"`
 	BytesPerDay      Interval          `json:"bytes_per_day"`
 	PartitionsPerDay Interval          `json:"partitions_per_day"`
-	Largest          []PartitionGrowth `json:"largest"` // those that grew most, of the largest
+	Largest          []PartitionGrowth `json:"largest"` // of the largest partitions, those that grew most
 }
 
-// PartitionGrowth is how a partition grew.
+// PartitionGrowth describes how a partition grew.
 type PartitionGrowth struct {
 	Token       int64    `json:"-"`
 	Key         [][]byte `json:"-"`
@@ -28,13 +28,13 @@ type PartitionGrowth struct {
 	BytesBefore int64    `json:"bytes_before"`
 	Bytes       int64    `json:"bytes"`
 	BytesPerDay float64  `json:"bytes_per_day"`
-	// Good and Most are when it passes 10 MB and 100 MB if it goes on like that; nil
-	// where it is past that, or would take more than twenty years.
+	// Good and Most are the times at which it passes 10 MB and 100 MB if it continues to grow like
+	// that. nil: it is already larger, or needs more than twenty years.
 	Good *time.Time `json:"passes_10_mb,omitempty"`
 	Most *time.Time `json:"passes_100_mb,omitempty"`
 }
 
-// leastGap is the time between two inspections below which nothing is said of growth.
+// leastGap is the least time between two inspections from which a report computes growth.
 const leastGap = time.Second
 
 func growthOf(last *Last, r *Run, at time.Time) *Growth {

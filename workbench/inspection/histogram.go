@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Histogram counts sizes in buckets whose bounds are 1% apart; small numbers have
-// buckets of their own. The zero value is empty.
+// Histogram counts sizes in buckets whose bounds are 1% apart. Each small number has its own
+// bucket. The zero value is empty.
 type Histogram struct {
 	buckets map[int]int64
 	n       int64
@@ -19,8 +19,8 @@ type Histogram struct {
 // growth is the ratio of a bucket's bounds.
 const growth = 1.01
 
-// single is the greatest number with a bucket of its own: above it buckets of 1%
-// hold more than one.
+// single is the greatest number with its own bucket. Above it, a bucket of 1% holds several
+// numbers.
 const single = 100
 
 func bucketOf(v int64) int {
@@ -30,7 +30,7 @@ func bucketOf(v int64) int {
 	return single + 1 + int(math.Log(float64(v)/single)/math.Log(growth))
 }
 
-// middle is what stands for a bucket's sizes.
+// middle returns the size that stands for a bucket's sizes.
 func middle(b int) float64 {
 	if b <= single {
 		return float64(b)
@@ -47,7 +47,7 @@ func (h *Histogram) Add(v int64) {
 	h.n++
 }
 
-// Merge adds another's counts.
+// Merge adds another histogram's counts.
 func (h *Histogram) Merge(o *Histogram) {
 	if h.buckets == nil {
 		h.buckets = make(map[int]int64)
@@ -58,18 +58,18 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.n += o.n
 }
 
-// N is how many sizes were counted.
+// N returns the number of sizes that were counted.
 func (h *Histogram) N() int64 { return h.n }
 
-// Interval is an estimate, and where the truth is with 99% confidence: at one point
-// where it was counted, up to +Inf where nothing is known above.
+// Interval is an estimate with its 99% confidence interval. If the number was counted, all three
+// are equal. High is +Inf if no upper bound is known.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// MarshalJSON writes a bound that is not known as null.
+// MarshalJSON writes an unknown bound as null.
 func (i Interval) MarshalJSON() ([]byte, error) {
 	var high *float64
 	if !math.IsInf(i.High, 1) {
@@ -82,7 +82,7 @@ func (i Interval) MarshalJSON() ([]byte, error) {
 	}{i.Value, i.Low, high})
 }
 
-// UnmarshalJSON reads it back.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (i *Interval) UnmarshalJSON(text []byte) error {
 	var j struct {
 		Value, Low float64
@@ -100,11 +100,11 @@ func (i *Interval) UnmarshalJSON(text []byte) error {
 
 func exactly(v float64) Interval { return Interval{v, v, v} }
 
-// z99 is the normal deviate that 99% stay within, on both sides together.
+// z99 is the two-sided normal deviate for 99%.
 const z99 = 2.5758293035489004
 
-// Quantile is the q-quantile of the sizes that these are share of, chosen by chance;
-// max is the greatest that was counted.
+// Quantile estimates the q-quantile of all sizes. The counted ones were chosen by chance, and are
+// that share of all. max is the greatest counted size.
 func (h *Histogram) Quantile(q, share float64, max int64) Interval {
 	if h.n == 0 {
 		return Interval{}
@@ -116,7 +116,7 @@ func (h *Histogram) Quantile(q, share float64, max int64) Interval {
 	slices.Sort(order)
 	at := func(rank float64) float64 {
 		if rank >= float64(h.n) {
-			return float64(max) // which is known, not its bucket alone
+			return float64(max) // the exact maximum is known, not only its bucket
 		}
 		below := int64(0)
 		for _, b := range order {
@@ -137,22 +137,23 @@ func (h *Histogram) Quantile(q, share float64, max int64) Interval {
 		iv.Low = at(low)
 	}
 	if high > n {
-		iv.High = math.Inf(1) // none seen is so large for certain
+		iv.High = math.Inf(1) // no size that was seen is certainly so large
 	} else {
 		iv.High = at(high)
 	}
 	return iv
 }
 
-// fewSizes is how many make a binomial distribution a normal one.
+// fewSizes is the number of sizes up to which ranks computes the binomial distribution. For more
+// sizes, it uses the normal one.
 const fewSizes = 2000
 
-// ranks are those of the sizes between which the q-quantile of all is with 99%
-// confidence, whatever the sizes are: how many of n that were chosen by chance are
-// below it is binomial. A rank below 1, or above n, bounds nothing.
+// ranks returns the ranks between which the q-quantile of all sizes is with 99% confidence,
+// whatever the sizes are: of n sizes chosen by chance, the number below the quantile is binomial. A
+// rank below 1, or above n, is no bound.
 func ranks(n int64, q, share float64) (low, high float64) {
 	if n > fewSizes {
-		// Of a finite number of partitions it is less uncertain by what was seen.
+		// The number of partitions is finite, so what was seen reduces the uncertainty.
 		rank := math.Ceil(q * float64(n))
 		wide := z99*math.Sqrt(float64(n)*q*(1-q)*(1-share)) + 1
 		return math.Floor(rank - wide), math.Ceil(rank + wide)
@@ -185,7 +186,7 @@ func (h Histogram) MarshalJSON() ([]byte, error) {
 	return json.Marshal(pairs)
 }
 
-// UnmarshalJSON reads them back.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (h *Histogram) UnmarshalJSON(text []byte) error {
 	var pairs [][2]int64
 	if err := json.Unmarshal(text, &pairs); err != nil {

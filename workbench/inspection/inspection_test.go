@@ -27,7 +27,7 @@ func column(name, typ string, kind schema.ColumnKind, at int) *schema.Column {
 	return &schema.Column{Name: name, Type: value.Named(typ), Kind: kind, Position: at}
 }
 
-// logs is server_logs with a primary key of those columns; a - before one is DESC.
+// logs returns server_logs with a primary key of those columns; a - before a column is DESC.
 func logs(partition, clustering []string) *schema.Table {
 	types := map[string]string{"log_hour": "timestamp", "log_level": "text", "message": "text", "server": "text", "shard": "int", "id": "timeuuid"}
 	var columns []*schema.Column
@@ -51,7 +51,7 @@ func logs(partition, clustering []string) *schema.Table {
 	return t
 }
 
-// row is cells in the order of the schema.
+// row returns cells in the order of the schema.
 func row(t *schema.Table, values map[string]any) [][]byte {
 	var cells [][]byte
 	for _, c := range t.All() {
@@ -71,7 +71,7 @@ func row(t *schema.Table, values map[string]any) [][]byte {
 	return cells
 }
 
-// stored is what a table holds: rows in the order of tokens.
+// stored holds a table's content: rows in the order of tokens.
 type stored struct {
 	token int64
 	cells [][]byte
@@ -146,7 +146,8 @@ func findings(r *inspection.Report) string {
 
 const hour = int64(3_600_000)
 
-// hourly are log lines: of some hours, levels and servers, one server far ahead.
+// hourly returns log lines of some hours, levels and servers; one server has far more than the
+// others.
 func hourly() []map[string]any {
 	var rows []map[string]any
 	for h := range 40 {
@@ -163,8 +164,8 @@ func hourly() []map[string]any {
 	return rows
 }
 
-// TestFourShapes recognises the four forms of a primary key on server_logs, and says
-// of each that none of its columns identifies a line.
+// TestFourShapes checks that the four forms of a primary key are recognized on server_logs, and
+// that each report says that no column identifies a line.
 func TestFourShapes(t *testing.T) {
 	for _, c := range []struct {
 		partition, clustering []string
@@ -232,8 +233,8 @@ func TestUnbounded(t *testing.T) {
 	}
 }
 
-// TestShardAndDummy tells a hand-written shard from a column that counts up when
-// partitions are full, and adds up logical partitions.
+// TestShardAndDummy checks that a hand-written shard is distinguished from a column that counts up
+// when partitions are full, and that logical partitions are added up.
 func TestShardAndDummy(t *testing.T) {
 	table := logs([]string{"server", "shard"}, []string{"id"})
 	id := 0
@@ -284,8 +285,8 @@ func TestShardAndDummy(t *testing.T) {
 	}
 }
 
-// TestNoShard takes no column for a shard that has one value, whose values tell no
-// partitions of a key apart, or are words.
+// TestNoShard checks that a column is not taken for a shard if it has one value, if its values do
+// not distinguish a key's partitions, or if they are words.
 func TestNoShard(t *testing.T) {
 	for name, shard := range map[string]func(server, i int) string{
 		"one value":    func(int, int) string { return "1" },
@@ -306,9 +307,9 @@ func TestNoShard(t *testing.T) {
 	}
 }
 
-// TestUnread plants one partition that has nearly all rows where a sample does not read:
-// the sample says that the largest may be larger, of what it cannot know, and its
-// percentiles hold all the same.
+// TestUnread places one partition with nearly all rows where a sample does not read. The sample
+// must say that the largest partition may be larger, and what it cannot know. Its percentiles must
+// hold all the same.
 func TestUnread(t *testing.T) {
 	table := logs([]string{"server"}, []string{"id"})
 	var rows []map[string]any
@@ -355,8 +356,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestPlan says that a plan covers what it says, each token at most once, that its
-// ranges end where a node's do, and that it is the same when made again.
+// TestPlan checks that a plan covers what it says, each token at most once, that its ranges end
+// where a node's ranges do, and that the same arguments give the same plan.
 func TestPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var nodes []inspection.Node
@@ -406,8 +407,8 @@ func TestPlan(t *testing.T) {
 	})
 }
 
-// TestGoesOn interrupts a run at any place, writes it down and reads it back: the
-// report is the one of a run that was not interrupted.
+// TestGoesOn interrupts a run at any place, writes it and reads it back. The report must be that of
+// an uninterrupted run.
 func TestGoesOn(t *testing.T) {
 	table := logs([]string{"server", "shard"}, []string{"id"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -450,7 +451,7 @@ func TestGoesOn(t *testing.T) {
 		}
 		s := inspection.Summary{Schema: table, Top: 50, At: begun.Add(time.Hour), Replication: map[string]string{"class": "SimpleStrategy", "replication_factor": "1"}}
 		want, got := inspection.Summarize(once, s), inspection.Summarize(run, s)
-		for _, r := range []*inspection.Report{want, got} { // keys are asked for anew
+		for _, r := range []*inspection.Report{want, got} { // each is asked for its keys
 			for _, list := range [][]inspection.Large{r.Largest, r.Longest} {
 				for i := range list {
 					list[i].Key = nil
@@ -492,8 +493,8 @@ func FuzzReadState(f *testing.F) {
 	})
 }
 
-// TestIntervals draws samples of a table whose partitions are known, and holds the
-// intervals to their word: 99%.
+// TestIntervals draws samples of a table whose partitions are known, and checks that the intervals
+// contain the truth in 99% of cases.
 func TestIntervals(t *testing.T) {
 	table := logs([]string{"server"}, []string{"id"})
 	rnd := rand.New(rand.NewPCG(5, 5))
@@ -529,20 +530,20 @@ func TestIntervals(t *testing.T) {
 			if c.want < c.i.Low || c.want > c.i.High {
 				missed[c.name]++
 			}
-			// Of 400 partitions, the p99 has four above it: nothing bounds it.
+			// Of 400 partitions, four are above the p99: nothing bounds it.
 			if c.name != "p99" && c.i.High-c.i.Low > 3*c.want {
 				t.Fatalf("%s: %+v says nothing of %v", c.name, c.i, c.want)
 			}
 		}
 	}
 	for name, n := range missed {
-		if n > draws*3/100 { // 1% is expected; more than 3% is 1 in 500 by chance
+		if n > draws*3/100 { // 1% is expected; more than 3% happens by chance in 1 of 500 runs
 			t.Errorf("%s: %d of %d intervals miss", name, n, draws)
 		}
 	}
 }
 
-// TestHistogram holds percentiles of a whole to 1%.
+// TestHistogram checks that percentiles of a whole are within 1%.
 func TestHistogram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 300).Draw(t, "sizes")
@@ -561,8 +562,8 @@ func TestHistogram(t *testing.T) {
 	})
 }
 
-// TestLoads puts a ring's load where its owners and replicas are. The tokens are
-// Cassandra's ring of three nodes in two racks.
+// TestLoads checks that a ring's load is on its owners and replicas. The tokens are those of a
+// Cassandra ring of three nodes in two racks.
 func TestLoads(t *testing.T) {
 	nodes := []inspection.Node{
 		{Address: "a", DataCenter: "dc", Rack: "r1", Tokens: []int64{-1 << 62}},
@@ -582,7 +583,7 @@ func TestLoads(t *testing.T) {
 	}{
 		{map[string]string{"class": "org.apache.cassandra.locator.SimpleStrategy", "replication_factor": "1"}, []float64{0.5, 0.25, 0.25}},
 		{map[string]string{"class": "SimpleStrategy", "replication_factor": "2"}, []float64{0.75, 0.75, 0.5}},
-		// Two replicas are in two racks: c, alone in its own, has everything.
+		// Two replicas are in two racks: c, alone in its rack, has everything.
 		{map[string]string{"class": "NetworkTopologyStrategy", "dc": "2"}, []float64{0.75, 0.25, 1}},
 		{map[string]string{"class": "NetworkTopologyStrategy", "dc": "3/1", "other": "3"}, []float64{0.75, 0.25, 1}},
 	} {
@@ -610,7 +611,7 @@ func TestGrowth(t *testing.T) {
 	if g == nil || g.RowsPerDay.Value != 200 || g.RowsPerDay.Low != 200 || len(g.Largest) != 1 || g.Largest[0].Name != "server=s" {
 		t.Fatalf("%+v", g)
 	}
-	// Some 201 KB a day: 10 MB are passed 36 days after, 100 MB after 494.
+	// At about 201 KB a day, it passes 10 MB after 36 days, and 100 MB after 494.
 	if p := g.Largest[0]; math.Abs(p.BytesPerDay-206_500) > 3000 || p.Good == nil || math.Abs(p.Good.Sub(r.At).Hours()/24-35.9) > 1 || p.Most == nil || math.Abs(p.Most.Sub(r.At).Hours()/24-493.5) > 10 {
 		t.Errorf("%+v", p)
 	}
@@ -626,8 +627,8 @@ func TestPredict(t *testing.T) {
 	}
 	size := inspection.Size{Rows: 100e6, Partitions: 1e6, RowBytes: 400}
 	p := inspection.Predict(size, 1, 1000, 2500, 20000, list)
-	// 40 GB are 9,765,625 units of 4 KB, half of them at LOCAL_ONE; and half a unit for
-	// each of 41,000 requests.
+	// 40 GB are 9,765,625 units of 4 KB, half of that at LOCAL_ONE, and half a unit for each of
+	// 41,000 requests.
 	if p.Requests != 41000 || p.Bytes != 40e9 || p.Seconds != 5000 || math.Abs(p.ReadUnits-(9765625/2+20500)) > 1 || math.Abs(p.Money-p.ReadUnits*0.125e-6) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
@@ -646,7 +647,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// TestEmpty says that nothing is made of nothing.
+// TestEmpty checks that an empty table gives an empty report.
 func TestEmpty(t *testing.T) {
 	table := logs([]string{"server"}, []string{"id"})
 	r := inspection.Summarize(whole(table, nil, nil), inspection.Summary{Schema: table, Top: 5})
@@ -656,7 +657,7 @@ func TestEmpty(t *testing.T) {
 	if _, err := json.Marshal(r); err != nil {
 		t.Error(err)
 	}
-	// Of a sample without rows, no bound is known above.
+	// In a sample without rows, no upper bound is known.
 	run := &inspection.Run{Plan: inspection.NewPlan(nil, inspection.PlanOptions{Fraction: 0.1, Pieces: 8})}
 	read(table, run, nil, nil, run.Left())
 	r = inspection.Summarize(run, inspection.Summary{Schema: table})

@@ -8,12 +8,12 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Item is an item of a DynamoDB table: its key as cells, the partition key's first;
-// how many bytes it has, as DynamoDB counts them; and of each index the values of its
-// partition key, nil where the item is not in it.
+// Item is an item of a DynamoDB table: its key as cells, the partition key's first; its bytes, as
+// DynamoDB counts them; and for each index the values of the index's partition key, nil if the item
+// is not in the index.
 type Item struct {
 	Token   int64 // of its physical partition
-	Segment int   // that it was read in
+	Segment int   // in which it was read
 	Shard   int   // of a table that an evenkeel door shards; 0: none
 	Key     [][]byte
 	Bytes   int64
@@ -28,7 +28,7 @@ func (c *Counter) Item(it *Item) {
 		c.close()
 		c.open = true
 		c.key = append(c.key[:0], c.scratch...)
-		c.now = Partition{Token: it.Token, Segment: it.Segment, Shard: it.Shard, Key: append(c.now.Key[:0], c.key)} // one column: the key as it is
+		c.now = Partition{Token: it.Token, Segment: it.Segment, Shard: it.Shard, Key: append(c.now.Key[:0], c.key)} // with one column, this is the key itself
 		c.column(0, partition[0], partitioner.Hash(partition[0]))
 	}
 	c.Read += it.Bytes

@@ -9,28 +9,28 @@ import (
 	"slices"
 )
 
-// Logical adds up logical partitions, whose physical ones come scattered: those whose
-// hash is below a threshold, which is halved when they become too many. A key that
-// is in was in from its first partition on.
+// Logical adds up logical partitions. Their physical partitions come in any order. It keeps the
+// keys whose hash is below a threshold, and halves the threshold when they become too many. A kept
+// key was kept from its first partition on.
 type Logical struct {
 	keys  map[uint64]*LogicalPartition
-	halve int // times
+	halve int // how often the threshold was halved
 }
 
-// LogicalPartition is what was counted of a logical partition.
+// LogicalPartition holds the counts of a logical partition.
 type LogicalPartition struct {
 	Rows     int64 `json:"rows"`
 	Bytes    int64 `json:"bytes"`
-	Physical int64 `json:"physical"` // partitions
-	Most     int64 `json:"most"`     // bytes of the largest of them
-	Token    int64 `json:"token"`    // of that one
+	Physical int64 `json:"physical"` // number of physical partitions
+	Most     int64 `json:"most"`     // bytes of the largest physical partition
+	Token    int64 `json:"token"`    // of the largest physical partition
 	key      [][]byte
 }
 
-// logicalMost is how many logical partitions are kept.
+// logicalMost is the greatest number of logical partitions that are kept.
 const logicalMost = 20_000
 
-// NewLogical makes an empty one.
+// NewLogical makes an empty Logical.
 func NewLogical() *Logical { return &Logical{keys: make(map[uint64]*LogicalPartition)} }
 
 func (l *Logical) wanted(hash uint64) bool {
@@ -98,7 +98,7 @@ func (l *Logical) merge(o *Logical) {
 	l.trim()
 }
 
-// Share is the part of the logical partitions that is kept.
+// Share returns the share of the logical partitions that is kept.
 func (l *Logical) Share() float64 {
 	s := 1.0
 	for range l.halve {
@@ -107,7 +107,7 @@ func (l *Logical) Share() float64 {
 	return s
 }
 
-// list is what is kept, the largest first.
+// list returns the kept logical partitions, the largest first.
 func (l *Logical) list() []*LogicalPartition {
 	out := make([]*LogicalPartition, 0, len(l.keys))
 	for _, k := range l.keys {
@@ -124,12 +124,12 @@ type logicalJSON struct {
 	Keys   map[uint64]*LogicalPartition `json:"keys"`
 }
 
-// MarshalJSON writes it without keys' values.
+// MarshalJSON writes the counts without the values of keys.
 func (l *Logical) MarshalJSON() ([]byte, error) {
 	return json.Marshal(logicalJSON{l.halve, l.keys})
 }
 
-// UnmarshalJSON reads it back.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (l *Logical) UnmarshalJSON(text []byte) error {
 	var j logicalJSON
 	if err := json.Unmarshal(text, &j); err != nil {
@@ -165,7 +165,7 @@ func (d Distinct) MarshalJSON() ([]byte, error) {
 	}{hashes})
 }
 
-// UnmarshalJSON reads them back.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (d *Distinct) UnmarshalJSON(text []byte) error {
 	var j struct {
 		Many   bool     `json:"many"`

@@ -8,11 +8,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
-// fewIdle is how many partitions may be shown of which there is nothing to say.
+// fewIdle is the greatest number of idle partitions that Shown includes.
 const fewIdle = 16
 
-// Shown are the partitions of a map to be shown to people: all, or, where there are
-// many that have no keys and took nothing, the others, and how many those are.
+// Shown returns the partitions of a map that people should see. If many partitions have no keys and
+// took nothing, it leaves these out and returns their number as idle.
 func Shown(m *api.PartitionsResponse) (shown []api.Partition, idle int) {
 	used := slices.DeleteFunc(slices.Clone(m.Partitions), func(p api.Partition) bool {
 		return len(p.Keys) == 0 && p.KeyCount == 0 && p.Read == (api.PartitionUse{}) && p.Write == (api.PartitionUse{})
@@ -23,9 +23,9 @@ func Shown(m *api.PartitionsResponse) (shown []api.Partition, idle int) {
 	return used, idle
 }
 
-// Throttled tells of a map how many partitions have refused requests for their own
-// limit and have several keys, which share that; and how many requests were refused for
-// limits of the whole table alone.
+// Throttled counts in a map the partitions that refused requests for their own limit and have
+// several keys, which share that limit. It also counts the requests that were refused only for
+// limits of the whole table.
 func Throttled(m *api.PartitionsResponse) (shared int, table int64) {
 	for i := range m.Partitions {
 		p := &m.Partitions[i]

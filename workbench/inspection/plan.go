@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// Range is tokens from behind After to UpTo, inclusive.
+// Range is the tokens above After, up to and including UpTo.
 type Range struct {
 	After int64 `json:"after"`
 	UpTo  int64 `json:"up_to"`
 }
 
-// share is how much of the ring a range is.
+// share returns the range's share of the ring.
 func (r Range) share() float64 {
 	return float64(uint64(r.UpTo)-uint64(r.After)) / (1 << 64)
 }
@@ -28,25 +28,25 @@ type Node struct {
 	Tokens     []int64 `json:"tokens"`
 }
 
-// PlanOptions say what is to be read.
+// PlanOptions says what to read.
 type PlanOptions struct {
 	Fraction float64 `json:"fraction"` // of the ring; 1: all
-	Pieces   int     `json:"pieces"`   // at least so many, as far as the ring goes
+	Pieces   int     `json:"pieces"`   // at least this many, as far as the ring allows
 	Seed     uint64  `json:"seed"`
 
-	// Segments, where not 0, says that the table has no ring that is known, and is read
-	// by equal parts of its hashes, so many in all.
+	// Segments, if not 0, says that the table's ring is unknown. The table is then read by this
+	// many equal parts of its hashes.
 	Segments int `json:"segments,omitempty"`
 }
 
-// Plan is what is read: ranges that each belong to one node.
+// Plan lists what to read: ranges that each belong to one node.
 type Plan struct {
 	PlanOptions
 	Nodes  []Node  `json:"nodes"`
-	Ranges []Range `json:"-"` // in the order in which they are read
+	Ranges []Range `json:"-"` // in the order of reading
 }
 
-// NewPlan makes the plan; the same arguments give the same one.
+// NewPlan makes a plan. The same arguments give the same plan.
 func NewPlan(nodes []Node, o PlanOptions) *Plan {
 	if o.Fraction <= 0 || o.Fraction > 1 {
 		o.Fraction = 1
@@ -87,7 +87,7 @@ func NewPlan(nodes []Node, o PlanOptions) *Plan {
 	return p
 }
 
-// segmentEdge is where segment n of so many begins on a ring of equal ones.
+// segmentEdge returns where segment n begins on a ring of of equal segments.
 func segmentEdge(n, of int) int64 {
 	if n == of {
 		return math.MaxInt64
@@ -96,7 +96,7 @@ func segmentEdge(n, of int) int64 {
 	return int64(hi ^ 1<<63)
 }
 
-// Segment is which segment range i is.
+// Segment returns the number of the segment of range i.
 func (p *Plan) Segment(i int) int {
 	hi, _ := bits.Mul64(uint64(p.Ranges[i].After)^1<<63, uint64(p.Segments))
 	if segmentEdge(int(hi), p.Segments) < p.Ranges[i].After {
@@ -119,8 +119,8 @@ func (p *Plan) cut(r Range, rnd *rand.Rand) {
 	p.Ranges = append(p.Ranges, r)
 }
 
-// Pieces is into how many pieces a ring is cut well for so many rows and partitions,
-// of which a fraction is read.
+// Pieces returns a good number of pieces for a ring with that many rows and partitions, of which a
+// fraction is read.
 func Pieces(rows, partitions, fraction float64) int {
 	if fraction < 1 {
 		return int(math.Min(4096, math.Max(64, partitions*fraction/32)))

@@ -10,35 +10,35 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/prices"
 )
 
-// Size is what is known of a table before it is read.
+// Size is what is known about a table's size before it is read.
 type Size struct {
 	Partitions float64 `json:"partitions"`
 	Rows       float64 `json:"rows"`
 	RowBytes   float64 `json:"row_bytes"` // of values, as they come over the network
-	From       string  `json:"from"`      // where that is known from
+	From       string  `json:"from"`      // the source of these figures
 }
 
-// Prediction is what an inspection will ask of the store.
+// Prediction says what an inspection will ask of the store.
 type Prediction struct {
 	Requests  float64 `json:"requests"`
 	Rows      float64 `json:"rows"`
 	Bytes     float64 `json:"bytes"`
-	Seconds   float64 `json:"seconds"`              // at the rate that is set; 0 where none is
-	ReadUnits float64 `json:"read_units,omitempty"` // of 4 KB read with eventual consistency (LOCAL_ONE), where the store bills them
+	Seconds   float64 `json:"seconds"`              // at the set rate; 0: no rate is set
+	ReadUnits float64 `json:"read_units,omitempty"` // of 4 KB read with eventual consistency (LOCAL_ONE), if the store bills them
 	Money     float64 `json:"money,omitempty"`
 	Currency  string  `json:"currency,omitempty"`
 	Prices    string  `json:"prices,omitempty"` // date and region
 	From      string  `json:"from"`
 }
 
-// Thresholds: above them an inspection wants a yes.
+// Above these thresholds, an inspection asks the user for a confirmation.
 const (
 	ManyRows  = 1_000_000
 	ManyBytes = 1 << 30
 	MuchMoney = 1.0
 )
 
-// Page is how many rows make a page of about a megabyte.
+// Page returns how many rows make a page of about a megabyte.
 func Page(rowBytes float64) int {
 	if rowBytes <= 0 {
 		return 1000
@@ -46,8 +46,8 @@ func Page(rowBytes float64) int {
 	return int(math.Min(5000, math.Max(10, 1e6/rowBytes)))
 }
 
-// Predict says what reading a fraction of a table in so many ranges and pages of that
-// size takes. list is nil where reading costs nothing by the request.
+// Predict says what it takes to read a fraction of a table in that many ranges, with pages of that
+// size. list is nil if requests cost nothing.
 func Predict(s Size, fraction float64, ranges, page int, rate float64, list *prices.List) Prediction {
 	p := Prediction{Rows: s.Rows * fraction, From: s.From}
 	p.Bytes = p.Rows * s.RowBytes
@@ -56,7 +56,7 @@ func Predict(s Size, fraction float64, ranges, page int, rate float64, list *pri
 		p.Seconds = p.Rows / rate
 	}
 	if list != nil {
-		// Half a unit for 4 KB at LOCAL_ONE, rounded up for each page.
+		// It is half a unit for 4 KB at LOCAL_ONE, rounded up for each page.
 		p.ReadUnits = math.Ceil(p.Bytes/4096)/2 + p.Requests/2
 		p.Money = p.ReadUnits * list.MillionReadUnits / 1e6
 		p.Currency, p.Prices = list.Currency, list.Date+", "+list.Region
@@ -64,8 +64,8 @@ func Predict(s Size, fraction float64, ranges, page int, rate float64, list *pri
 	return p
 }
 
-// Scan makes it the prediction of a Scan of DynamoDB, which takes units whether money
-// is known or not, and takes its time where units a second are bounded.
+// Scan turns the prediction into that of a DynamoDB Scan. A Scan takes read units even if prices
+// are unknown, and takes longer if the units per second are limited.
 func (p *Prediction) Scan(units float64) {
 	p.ReadUnits = math.Ceil(p.Bytes/4096)/2 + p.Requests/2
 	if units > 0 {
@@ -73,7 +73,7 @@ func (p *Prediction) Scan(units float64) {
 	}
 }
 
-// Above says which thresholds a prediction is above, "" where none.
+// Above says which thresholds a prediction exceeds; "": none.
 func (p Prediction) Above() string {
 	var all []string
 	if p.Rows > ManyRows {
@@ -88,8 +88,7 @@ func (p Prediction) Above() string {
 	return strings.Join(all, ", ")
 }
 
-// Fraction is the greatest fraction of a table that stays below the thresholds, 1
-// where that is all of it.
+// Fraction returns the greatest fraction of a table that stays below the thresholds, at most 1.
 func Fraction(s Size, list *prices.List) float64 {
 	f := 1.0
 	if s.Rows > 0 {

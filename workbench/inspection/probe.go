@@ -13,8 +13,8 @@ import (
 type Probe struct {
 	keys, cells             int
 	partitions, rows, bytes float64
-	width                   float64 // of the ring, that rows, partitions and bytes are of
-	whole                   bool    // nothing was cut short
+	width                   float64 // the share of the ring that rows, partitions and bytes come from
+	whole                   bool    // no part was cut short
 	began                   Range
 	nowPartitions, nowRows  float64
 	nowBytes                float64
@@ -22,7 +22,7 @@ type Probe struct {
 	key, scratch            []byte
 }
 
-// NewProbe takes rows with so many key columns and cells.
+// NewProbe makes a Probe for rows with that many key columns and cells.
 func NewProbe(keys, cells int) *Probe { return &Probe{keys: keys, cells: cells, whole: true} }
 
 // Begin begins a part.
@@ -43,7 +43,7 @@ func (p *Probe) Row(token int64, cells [][]byte) {
 	}
 }
 
-// End ends a part, which was read to its end, or is cut short behind some rows.
+// End ends a part. whole is false if it was cut short after some rows.
 func (p *Probe) End(whole bool) {
 	r := p.began
 	if !whole {
@@ -56,7 +56,7 @@ func (p *Probe) End(whole bool) {
 	p.bytes += p.nowBytes
 }
 
-// Size is what the rows say of the table.
+// Size estimates the table's size from the rows.
 func (p *Probe) Size() Size {
 	s := Size{Partitions: p.partitions, Rows: p.rows, From: "all of it, it is small"}
 	if p.rows > 0 {
@@ -69,11 +69,11 @@ func (p *Probe) Size() Size {
 	return s
 }
 
-// With takes into account what the store itself says: how many partitions it has, and
-// their mean size as they are stored.
+// With adds what the store itself reports: how many partitions the table has, and their mean size
+// on disk.
 func (s Size) With(partitions, meanBytes float64) Size {
 	s.Partitions = math.Max(s.Partitions, partitions)
-	// As they are stored, rows have about the bytes that they have on the way.
+	// On disk, rows have about as many bytes as on the network.
 	if s.RowBytes > 0 {
 		if rows := math.Round(partitions * meanBytes / s.RowBytes); rows > s.Rows {
 			s.Rows, s.From = rows, "system.size_estimates"

@@ -17,14 +17,14 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Report is what an inspection says of a table.
+// Report is what an inspection says about a table.
 type Report struct {
 	Table      string      `json:"table"`
 	At         time.Time   `json:"at"`
-	Store      string      `json:"store"` // what answered
-	Door       bool        `json:"door"`  // an evenkeel door
+	Store      string      `json:"store"` // the store that answered
+	Door       bool        `json:"door"`  // it is an evenkeel door
 	Sharding   string      `json:"write_sharding,omitempty"`
-	Whole      string      `json:"partitions_are,omitempty"` // where partitions are logical ones, why
+	Whole      string      `json:"partitions_are,omitempty"` // if partitions are logical ones: why
 	Coverage   Coverage    `json:"coverage"`
 	Prediction *Prediction `json:"prediction,omitempty"`
 
@@ -39,10 +39,10 @@ type Report struct {
 	Nodes     []NodeLoad `json:"nodes"`
 	NodesNote string     `json:"nodes_note,omitempty"`
 
-	DynamoDB *DynamoTable `json:"dynamodb,omitempty"` // of a table of DynamoDB
+	DynamoDB *DynamoTable `json:"dynamodb,omitempty"` // only of a DynamoDB table
 
-	// Maps are the partitions of the table, and of its global indexes, where the store
-	// tells them, as they were before it was read for the report.
+	// Maps holds the partitions of the table and of its global indexes, if the store reports them.
+	// They are as they were before the inspection read the table.
 	Maps []*api.PartitionsResponse `json:"partition_maps,omitempty"`
 
 	Growth     *Growth `json:"growth,omitempty"`
@@ -50,20 +50,20 @@ type Report struct {
 
 	Key     Key            `json:"key"`
 	Views   []View         `json:"views,omitempty"`
-	Outside []Outside      `json:"outside"` // what CQL does not tell
+	Outside []Outside      `json:"outside"` // what CQL does not show
 	Hidden  []HiddenAnswer `json:"unknown"`
 
-	Curve *Curve `json:"-"` // of bytes; nil where no partition was read
+	Curve *Curve `json:"-"` // of bytes; nil: no partition was read
 }
 
-// Coverage says how much of a table a report is of.
+// Coverage says how much of a table a report covers.
 type Coverage struct {
 	Mode     string  `json:"mode"`    // whole or sample
 	Planned  float64 `json:"planned"` // share of the ring
 	Read     float64 `json:"read"`
 	Partial  bool    `json:"partial"` // less was read than planned
 	Why      string  `json:"why,omitempty"`
-	Unseen   string  `json:"unseen,omitempty"` // what less than the whole cannot tell
+	Unseen   string  `json:"unseen,omitempty"` // what a part of the table cannot show
 	Ranges   int     `json:"ranges"`
 	Done     int     `json:"ranges_done"`
 	Requests int64   `json:"requests"`
@@ -72,14 +72,14 @@ type Coverage struct {
 	State    string  `json:"state,omitempty"`
 }
 
-// SizeSummary is how large partitions are.
+// SizeSummary says how large partitions are.
 type SizeSummary struct {
 	Rows  Sizes  `json:"rows"`
 	Bytes Sizes  `json:"bytes"`
 	How   string `json:"how"`
 }
 
-// Sizes are percentiles.
+// Sizes holds percentiles.
 type Sizes struct {
 	Mean float64  `json:"mean"`
 	P50  Interval `json:"p50"`
@@ -88,17 +88,17 @@ type Sizes struct {
 	P95  Interval `json:"p95"`
 	P99  Interval `json:"p99"`
 	P999 Interval `json:"p999"`
-	Max  float64  `json:"max"`          // of those that were read
-	Most Interval `json:"max_interval"` // of all: in a sample at least Max, and no bound above
+	Max  float64  `json:"max"`          // of the partitions that were read
+	Most Interval `json:"max_interval"` // of all partitions: in a sample at least Max, without an upper bound
 }
 
-// AboveCounts are partitions above limits.
+// AboveCounts counts the partitions above limits.
 type AboveCounts struct {
 	Good Interval `json:"10_mb"`
 	Most Interval `json:"100_mb"`
 }
 
-// Large is a partition by its key.
+// Large is one of the largest partitions, with its key.
 type Large struct {
 	Key   []KeyValue `json:"key,omitempty"`
 	Token int64      `json:"token"`
@@ -107,13 +107,13 @@ type Large struct {
 	Share float64    `json:"share"` // of all bytes
 }
 
-// KeyValue is a column of a key.
+// KeyValue is a column of a key with its value.
 type KeyValue struct {
 	Column string `json:"column"`
 	Value  string `json:"value"`
 }
 
-// LogicalSummary is about logical partitions whose rows are in several physical ones.
+// LogicalSummary describes logical partitions, whose rows are in several physical ones.
 type LogicalSummary struct {
 	Partitions   Interval `json:"partitions"`
 	Rows         Sizes    `json:"rows"`
@@ -121,7 +121,7 @@ type LogicalSummary struct {
 	PhysicalMean float64  `json:"physical_mean"`
 	PhysicalMax  float64  `json:"physical_max"`
 	Largest      []Large  `json:"largest"`
-	Evenness     float64  `json:"largest_over_mean"` // in the largest logical partition, its largest physical one over their mean
+	Evenness     float64  `json:"largest_over_mean"` // of the largest logical partition: its largest physical partition over the mean of its physical ones
 	Note         string   `json:"note,omitempty"`
 }
 
@@ -133,7 +133,7 @@ type View struct {
 	Value  float64 `json:"value"`
 }
 
-// Outside is what the output of another tool told.
+// Outside holds what another tool's output says.
 type Outside struct {
 	What       string    `json:"what"`
 	From       string    `json:"from"`
@@ -146,34 +146,34 @@ type Counted struct {
 	Key   string  `json:"key"`
 	Count float64 `json:"count"`
 	Unit  string  `json:"unit"`
-	Error float64 `json:"error,omitempty"` // Count may be that much too high
+	Error float64 `json:"error,omitempty"` // Count may be too high by this
 }
 
-// HiddenAnswer is what is unknown from here, and whose output tells it.
+// HiddenAnswer is something that an inspection cannot know, with the command that shows it.
 type HiddenAnswer struct {
 	What    string `json:"what"`
 	Command string `json:"command"`
 }
 
-// How says what bytes are, for people.
+// How explains the bytes, for people.
 const How = "bytes as in an SSTable of one replica before compression, of live data: computed from the values read, with timestamps as a first sample has them; tombstones and overwritten values are not seen"
 
-// Summary is what a report is made of, beside the run.
+// Summary holds what a report needs besides the run.
 type Summary struct {
 	Schema      *schema.Table
 	Replication map[string]string
 	At          time.Time
-	Last        *Last  // the inspection before
+	Last        *Last  // the previous inspection
 	Sharding    string // what evenkeel does with the table, in a sentence
-	Bucket      string // of its layout, if the strategy is time: how long a bucket is
-	Shard       string // the column that it has for that, where it is seen
-	Shards      int    // how many it has where a door hides that column, and shows partitions one by one
-	Whole       string // why partitions come as logical ones, where a door gives them so
+	Bucket      string // the length of a bucket, if the layout's strategy is time
+	Shard       string // the layout's shard column, if it is visible
+	Shards      int    // the number of shards, if a door hides the shard column and shows partitions one by one
+	Whole       string // why partitions are logical ones, if a door gives them so
 	Door        bool
-	Top         int          // partitions that are named
-	DynamoDB    *DynamoTable // of a table of DynamoDB; Schema has its key then, and no nodes
+	Top         int          // how many partitions to name
+	DynamoDB    *DynamoTable // only of a DynamoDB table; then Schema has its key, and there are no nodes
 	Why         string       // why it is partial
-	Guess       string       // what is taken for granted of sizes (Sizer.Guess)
+	Guess       string       // what the sizes assume (Sizer.Guess)
 }
 
 // Summarize makes the report of a run.
@@ -247,7 +247,7 @@ func Summarize(r *Run, s Summary) *Report {
 	return ri
 }
 
-// Last is what the next inspection compares with.
+// Last returns what the next inspection compares with.
 func (r *Run) Last(at time.Time) *Last {
 	f := r.Covered()
 	t := r.Totals()
@@ -257,7 +257,7 @@ func (r *Run) Last(at time.Time) *Last {
 	return l
 }
 
-// unseen is what a reading of a part of the ring cannot tell.
+// unseen says what a reading of a part of the ring cannot show.
 func unseen(f float64) string {
 	return fmt.Sprintf("a partition that is alone of its size is missed with a chance of %.3g%%: the largest of all may be far larger than the largest that was read, the sums of rows and bytes hold only if none is, and of 1 in 1,000 partitions little is known", 100*(1-f))
 }
@@ -279,7 +279,7 @@ func sizes(h *Histogram, sum, most, n int64, f float64) Sizes {
 	return s
 }
 
-// above is how many partitions are above a limit.
+// above estimates how many partitions are above a limit.
 func above(h *Histogram, limit, f float64) Interval {
 	n := 0.0
 	for b, count := range h.buckets {
@@ -305,7 +305,7 @@ func large1(t *schema.Table, p Partition, total float64) Large {
 	return l
 }
 
-// keyOf is a partition's key with its shard, where it has a hidden one that is known.
+// keyOf returns a partition's key, with its hidden shard if that is known.
 func keyOf(t *schema.Table, key [][]byte, shard int) []KeyValue {
 	all := KeyValues(t, key)
 	if all != nil && shard > 0 {
@@ -314,8 +314,7 @@ func keyOf(t *schema.Table, key [][]byte, shard int) []KeyValue {
 	return all
 }
 
-// nameShards finds the shards, which a door hides, of partitions of which the token is
-// known.
+// nameShards finds the shards of partitions, which a door hides, from their known tokens.
 func (s *Summary) nameShards(lists ...[]Partition) {
 	for _, list := range lists {
 		for i := range list {
@@ -334,7 +333,7 @@ func (s *Summary) nameShards(lists ...[]Partition) {
 	}
 }
 
-// KeyValues are the values of a partition key as text; nil where the key is unknown.
+// KeyValues returns the values of a partition key as text; nil: the key is unknown.
 func KeyValues(t *schema.Table, key [][]byte) []KeyValue {
 	if len(key) != len(t.PartitionKey) {
 		return nil
@@ -353,7 +352,7 @@ func valueText(t *value.Type, v []byte) string {
 	return string(t.Format(nil, v))
 }
 
-// Text is a key for people; its token where the key is unknown.
+// Text formats a key for people, or its token if the key is unknown.
 func Text(key []KeyValue, token int64) string {
 	if key == nil {
 		return fmt.Sprintf("token %d", token)
@@ -365,8 +364,8 @@ func Text(key []KeyValue, token int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// logicalOf is about logical partitions. Of a sample of the ring, nothing is known of
-// them: their physical partitions are all over it.
+// logicalOf summarizes logical partitions. A sample of the ring says nothing about them, because
+// their physical partitions are all over the ring.
 func logicalOf(t *schema.Table, l *Logical, f float64, top int, total float64, declared bool) *LogicalSummary {
 	if l == nil {
 		return nil

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// NodeLoad is what a node keeps of the table.
+// NodeLoad is what a node stores of the table.
 type NodeLoad struct {
 	Address    string  `json:"address"`
 	DataCenter string  `json:"data_center"`
 	Rack       string  `json:"rack"`
-	Ring       float64 `json:"ring"`    // share of the ring that is its own
-	Replica    float64 `json:"replica"` // share of the ring that it keeps, with what it keeps for others
+	Ring       float64 `json:"ring"`    // share of the ring that it owns
+	Replica    float64 `json:"replica"` // share of the ring that it stores, as owner or replica
 	Rows       float64 `json:"rows"`
 	Bytes      float64 `json:"bytes"`
-	OverMean   float64 `json:"over_mean"`      // bytes over the mean of its data centre's nodes
-	RingOver   float64 `json:"ring_over_mean"` // the same of Replica: what the ring alone makes of it
+	OverMean   float64 `json:"over_mean"`      // its bytes over the mean of its data centre's nodes
+	RingOver   float64 `json:"ring_over_mean"` // the same for Replica: the effect of the ring alone
 }
 
-// ring is tokens with their owners.
+// ring holds tokens with their owners.
 type ring struct {
 	tokens []int64
 	owners []int
@@ -49,13 +49,13 @@ func newRing(nodes []Node) *ring {
 	return r
 }
 
-// find is the place of the token whose range has t.
+// find returns the index of the token whose range contains t.
 func (r *ring) find(t int64) int {
 	i, _ := slices.BinarySearch(r.tokens, t)
 	return i % len(r.tokens)
 }
 
-// width is the share of the ring that ends at token i.
+// width returns the share of the ring in the range that ends at token i.
 func (r *ring) width(i int) float64 {
 	if len(r.tokens) == 1 {
 		return 1
@@ -64,9 +64,9 @@ func (r *ring) width(i int) float64 {
 	return float64(uint64(r.tokens[i])-uint64(before)) / (1 << 64)
 }
 
-// replicas are the nodes that keep the range of token i under a keyspace's
-// replication: SimpleStrategy the next different nodes, NetworkTopologyStrategy in
-// each data centre the next ones of different racks, as far as there are such.
+// replicas returns the nodes that store the range of token i under a keyspace's replication.
+// SimpleStrategy takes the next different nodes. NetworkTopologyStrategy takes in each data centre
+// the next nodes of different racks, as long as there are such nodes.
 func (r *ring) replicas(i int, replication map[string]string) []int {
 	class := replication["class"]
 	walk := func(rf int, fits func(n int) bool, racks int) (chosen []int) {
@@ -124,8 +124,8 @@ func (r *ring) replicas(i int, replication map[string]string) []int {
 	return []int{r.owners[i]}
 }
 
-// factor reads a replication factor; of 3/1, with transient replicas, those that keep
-// all.
+// factor reads a replication factor. With transient replicas, as in 3/1, it counts the full
+// replicas.
 func factor(text string) int {
 	full, transient, _ := strings.Cut(text, "/")
 	n, _ := strconv.Atoi(full)

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Run is how far an inspection has come: what is kept between two calls of the
-// program.
+// Run is the progress of an inspection, which is stored between two calls of the program.
 type Run struct {
 	Plan     *Plan       `json:"plan"`
 	Began    time.Time   `json:"began"`
@@ -20,9 +19,9 @@ type Run struct {
 	Done     []RangeDone `json:"done"`
 }
 
-// RangeDone is what a range had.
+// RangeDone holds the counts of a range.
 type RangeDone struct {
-	Range      int   `json:"range"` // place in the plan
+	Range      int   `json:"range"` // index in the plan
 	Partitions int64 `json:"partitions"`
 	Rows       int64 `json:"rows"`
 	Bytes      int64 `json:"bytes"`
@@ -34,7 +33,7 @@ func (r *Run) Add(i int, t *Tally) {
 	r.Done = append(r.Done, RangeDone{i, t.Partitions, t.Rows, t.Bytes})
 }
 
-// Left are the ranges that are still to be read, in their order.
+// Left returns the ranges still to be read, in their order.
 func (r *Run) Left() []int {
 	done := make([]bool, len(r.Plan.Ranges))
 	for _, d := range r.Done {
@@ -49,7 +48,7 @@ func (r *Run) Left() []int {
 	return left
 }
 
-// Covered is the share of the ring that was read.
+// Covered returns the share of the ring that was read.
 func (r *Run) Covered() float64 {
 	sum := 0.0
 	for _, d := range r.Done {
@@ -61,10 +60,10 @@ func (r *Run) Covered() float64 {
 	return math.Min(sum, 1)
 }
 
-// Complete says that all that was planned was read.
+// Complete reports whether everything planned was read.
 func (r *Run) Complete() bool { return len(r.Done) == len(r.Plan.Ranges) }
 
-// restore makes what is not written down again, and judges what was.
+// restore recreates what is not stored, and checks what was.
 func (r *Run) restore() error {
 	if r.Plan == nil || r.Plan.Pieces < 1 || r.Plan.Segments < 0 || r.Plan.Segments > 1<<20 || !(r.Plan.Fraction > 0 && r.Plan.Fraction <= 1) || r.Plan.Pieces > 1<<20 {
 		return fmt.Errorf("there is no plan in it")
@@ -80,20 +79,19 @@ func (r *Run) restore() error {
 	return nil
 }
 
-// State is what is kept of a table: an inspection that was not finished, and what the
-// last one found.
+// State is what is stored about a table: an unfinished inspection, and the result of the last one.
 type State struct {
 	Version int    `json:"version"`
 	Table   string `json:"table"` // keyspace.table
-	ID      string `json:"id"`    // of the table: another one of its name is another table
+	ID      string `json:"id"`    // of the table: a table of the same name with another id is another table
 	Run     *Run   `json:"run,omitempty"`
 	Last    *Last  `json:"last,omitempty"`
 }
 
-// stateVersion is that of the form of State.
+// stateVersion is the version of State's form.
 const stateVersion = 1
 
-// NewState is that of a table that was not looked at before.
+// NewState returns the state of a table that was never inspected.
 func NewState(table, id string) *State { return &State{Version: stateVersion, Table: table, ID: id} }
 
 // ReadState reads a state.
@@ -113,15 +111,15 @@ func ReadState(text []byte) (*State, error) {
 	return &s, nil
 }
 
-// Goes says whether an unfinished run goes on as the same plan: of the same ring, and
-// of the fraction that is wanted now.
+// Goes reports whether an unfinished run can continue: it has the same ring and the fraction that
+// is wanted now.
 func (r *Run) Goes(nodes []Node, fraction float64) bool {
 	return !r.Complete() && r.Plan.Fraction == fraction && slices.EqualFunc(r.Plan.Nodes, nodes, func(a, b Node) bool {
 		return a.Address == b.Address && slices.Equal(a.Tokens, b.Tokens)
 	})
 }
 
-// Last is what an inspection found, for the next one to compare with.
+// Last is the result of an inspection, with which the next one compares.
 type Last struct {
 	At         time.Time   `json:"at"`
 	Covered    float64     `json:"covered"`
@@ -134,14 +132,14 @@ type Last struct {
 	Largest    []Partition `json:"largest"`
 }
 
-// Totals are estimates of the whole table.
+// Totals holds estimates for the whole table.
 type Totals struct {
 	Partitions Interval `json:"partitions"`
 	Rows       Interval `json:"rows"`
 	Bytes      Interval `json:"bytes"`
 }
 
-// Totals are what the ranges that were read say of the whole table.
+// Totals estimates the whole table from the ranges that were read.
 func (r *Run) Totals() Totals {
 	f := r.Covered()
 	return Totals{
@@ -151,11 +149,12 @@ func (r *Run) Totals() Totals {
 	}
 }
 
-// total is the sum over all partitions, of which each was chosen with probability f:
-// n of them with that sum, that sum of squares, and most in one.
+// total estimates the sum over all partitions, of which each was chosen with probability f. n
+// chosen partitions have the sum sum and the sum of squares squares; the largest has most.
 //
-// The sum is compound Poisson, about a gamma variable of its mean and variance; above,
-// one more partition like the largest may have been missed (Fay and Feuer, 1997). Sizes
+// The sum is compound Poisson, and is approximated by a gamma variable of its mean and variance.
+// For the upper bound, one more partition like the largest may have been missed (Fay and Feuer,
+// 1997). Sizes are skewed: a normal interval would miss the truth four times as often as it says.
 // are skewed: a normal interval would miss four times as often as it says.
 func total(sum, squares, most, f float64) Interval {
 	if f >= 1 {
@@ -167,20 +166,20 @@ func total(sum, squares, most, f float64) Interval {
 	low := gammaQuantile(sum*sum/squares, -z99) * squares / sum
 	above, wide := sum+most, squares+most*most
 	high := gammaQuantile(above*above/wide, z99) * wide / above
-	// What was seen is certain: only the rest is by chance.
+	// What was seen is certain. Only the rest is random.
 	certain := math.Sqrt(1 - f)
 	return Interval{sum / f, math.Max(sum, (sum-(sum-low)*certain)/f), (sum + (high-sum)*certain) / f}
 }
 
-// gammaQuantile is the quantile of a gamma variable of that shape and scale 1 at a
-// normal deviate (Wilson and Hilferty).
+// gammaQuantile returns the quantile, at a normal deviate, of a gamma variable with that shape and
+// scale 1 (Wilson and Hilferty).
 func gammaQuantile(shape, z float64) float64 {
 	c := math.Max(0, 1-1/(9*shape)+z/(3*math.Sqrt(shape)))
 	return shape * c * c * c
 }
 
-// poissonHigh is the mean below which a Poisson count is n or less in fewer than
-// 0.5% of cases (Wilson and Hilferty).
+// poissonHigh returns the mean at which a Poisson count is n or less in only 0.5% of cases (Wilson
+// and Hilferty).
 func poissonHigh(n float64) float64 {
 	k := n + 1
 	c := 1 - 1/(9*k) + z99/(3*math.Sqrt(k))

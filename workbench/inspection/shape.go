@@ -15,7 +15,7 @@ import (
 // Shape is one of the forms of a primary key.
 type Shape string
 
-// The four forms.
+// These are the four forms.
 const (
 	SingleKey           Shape = "single key"
 	KeyAndClustering    Shape = "key and clustering columns"
@@ -23,7 +23,7 @@ const (
 	CompositeClustering Shape = "composite partition key and clustering columns"
 )
 
-// Key is what a table's primary key is, and what it means.
+// Key describes a table's primary key, and what it means.
 type Key struct {
 	Shape        Shape     `json:"shape"`
 	CQL          string    `json:"cql"`
@@ -33,7 +33,7 @@ type Key struct {
 	Findings     []Finding `json:"findings"`
 }
 
-// Finding is something that is to be known of a table.
+// Finding is something that the user should know about a table.
 type Finding struct {
 	Name     string   `json:"name"`
 	Columns  []string `json:"columns,omitempty"`
@@ -110,7 +110,7 @@ func idents(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// all lists names: a, b and c.
+// all joins names: a, b and c.
 func all(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -120,7 +120,7 @@ func all(names []string) string {
 
 func isTimestamp(t *value.Type) bool { return t.Kind == value.Timestamp }
 
-// isTime says whether a column's type is a point in time.
+// isTime reports whether a column's type holds points in time.
 func isTime(t *value.Type) bool {
 	return t.Kind == value.Timestamp || t.Kind == value.Timeuuid || t.Kind == value.Date
 }
@@ -130,9 +130,9 @@ var (
 	shardName  = regexp.MustCompile(`(?i)(^|_)(shard|bucket|salt|partition|part|slot|suffix|stripe|bin|chunk)(_?(id|no|nr|num|number|key))?$`)
 )
 
-// ShardColumn is the place in the partition key of a column that looks like one that
-// spreads a key over partitions: its name says so, its type is small, and it is not
-// alone; -1 where there is none. Its values decide (see findings).
+// ShardColumn returns the position in the partition key of a column that looks like a shard: its
+// name says so, its type is small, and it is not the only column. -1: there is none. Its values
+// decide later (see findings).
 func ShardColumn(t *schema.Table) int {
 	if len(t.PartitionKey) < 2 {
 		return -1
@@ -148,7 +148,7 @@ func ShardColumn(t *schema.Table) int {
 	return -1
 }
 
-// bucket says what period a column of a key stands for, "" where it is none.
+// bucket says which period a key's column stands for; "": none.
 func bucket(c *schema.Column, seen *KeyColumn) string {
 	switch c.Type.Kind {
 	case value.Date:

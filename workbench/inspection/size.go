@@ -14,25 +14,24 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// Sizer works out how many bytes partitions and rows take in an SSTable of format
-// big (versions na to nb, Cassandra 4 and 5 by default) before compression
-// (org.apache.cassandra.db.rows.UnfilteredSerializer, Cell.Serializer). Cells come
-// in the order of schema.Table.All.
+// Sizer computes how many bytes partitions and rows take in an SSTable of format big (versions na
+// to nb, the default of Cassandra 4 and 5) before compression
+// (org.apache.cassandra.db.rows.UnfilteredSerializer, Cell.Serializer). Cells come in the order of
+// schema.Table.All.
 type Sizer struct {
 	table             *schema.Table
 	keys, clustering  int
 	statics           int
-	timestamp, expiry int         // bytes of a row's timestamp, and of its expiry where rows have one
-	own               map[int]int // bytes of a cell's own timestamp, on average, by place
-	order             []int       // places of the regular columns that rows have, as SSTables order them; statics likewise
+	timestamp, expiry int         // bytes of a row's timestamp in sixteenths, and of its expiry if rows have one
+	own               map[int]int // mean bytes of a cell's own timestamp, by place
+	order             []int       // places of the regular columns that rows have, in the order of SSTables; statics likewise
 	staticOrder       []int
-	hidden            int  // bytes of a shard in the partition key that a door does not show
+	hidden            int  // bytes of a shard in the partition key that a door hides
 	read              bool // timestamps are known from rows
-	least, most       int  // what a row's timestamp may take where none was read
+	least, most       int  // bounds of a row's timestamp bytes, if none was read
 }
 
-// NewSizer makes a Sizer; sample is rows of the table with their times, nil where
-// there are none.
+// NewSizer makes a Sizer. sample holds rows of the table with their times; nil: there are none.
 func NewSizer(t *schema.Table, sample *Times) *Sizer {
 	z := &Sizer{
 		table: t, keys: len(t.PartitionKey), clustering: len(t.Clustering), statics: len(t.Statics),
@@ -49,11 +48,11 @@ func NewSizer(t *schema.Table, sample *Times) *Sizer {
 	return z
 }
 
-// assumedTimestamp is the bytes of a timestamp that nothing is known of: written within
-// hours of the first of its file.
+// assumedTimestamp is the bytes of a timestamp about which nothing is known: as if written within
+// hours of the first timestamp in its file.
 const assumedTimestamp = 5
 
-// columns takes the columns that rows have.
+// columns sets the columns that rows have.
 func (z *Sizer) columns(some func(place int) bool) {
 	at := z.keys + z.clustering
 	z.staticOrder, z.order = nil, nil
@@ -83,8 +82,8 @@ func (z *Sizer) columns(some func(place int) bool) {
 // HiddenShard says that a door hides a column of four bytes in the partition key.
 func (z *Sizer) HiddenShard() { z.hidden = 4 }
 
-// Age says how long a table's columns have been there, where no row's time can be read:
-// rows are taken to have been written evenly since.
+// Age says how long the table's columns have existed, for tables without readable timestamps. The
+// Sizer assumes that rows were written evenly since then.
 func (z *Sizer) Age(age time.Duration) {
 	if z.read || age <= 0 {
 		return
@@ -99,7 +98,7 @@ func (z *Sizer) Age(age time.Duration) {
 	z.timestamp = int(math.Round(16 * mean))
 }
 
-// Guess says what is taken for granted of sizes, "" where nothing is.
+// Guess says what the sizes assume; "": nothing.
 func (z *Sizer) Guess() string {
 	if z.read || z.table.Counter {
 		return ""
@@ -107,7 +106,7 @@ func (z *Sizer) Guess() string {
 	return fmt.Sprintf("no column has a time that can be read: a row's timestamp is taken to have %.3g bytes, and may have %d to %d", float64(z.timestamp)/16, z.least, z.most)
 }
 
-// Partition is the bytes of a partition without its rows: key, deletion time, end.
+// Partition returns the bytes of a partition without its rows: key, deletion time, end.
 func (z *Sizer) Partition(cells [][]byte) int64 {
 	n := 0
 	for _, c := range cells[:z.keys] {
@@ -122,8 +121,8 @@ func (z *Sizer) Partition(cells [][]byte) int64 {
 	return int64(2 + n + 12 + 1)
 }
 
-// Row is the bytes of row n of a partition, from 0; previous is what the one before it
-// took, or the partition's beginning.
+// Row returns the bytes of row n of a partition, from 0. previous is the size of the row before it,
+// or of the partition's beginning.
 func (z *Sizer) Row(cells [][]byte, n, previous int64) int64 {
 	size := 1
 	blocks := (z.clustering + 31) / 32
@@ -141,14 +140,14 @@ func (z *Sizer) Row(cells [][]byte, n, previous int64) int64 {
 	return int64(size) + z.body(body, cells, at, z.table.Regulars, z.order, previous)
 }
 
-// stamp is the bytes of row n's timestamp, so that those of many have the mean.
+// stamp returns the bytes of row n's timestamp. Over many rows, they have the mean.
 func (z *Sizer) stamp(n int64) int {
 	t := int64(z.timestamp)
 	return int((n*t+t+8)/16 - (n*t+8)/16)
 }
 
-// Static is the bytes of the static row, which every partition has where the table
-// has static columns.
+// Static returns the bytes of the static row. If the table has static columns, every partition has
+// one.
 func (z *Sizer) Static(cells [][]byte) int64 {
 	if z.statics == 0 {
 		return 0
@@ -170,7 +169,7 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 		}
 		body += 1 + z.own[at+i]
 		if z.statics > 0 && at < z.keys+z.clustering+z.statics && z.own[at+i] == 0 {
-			body += z.stamp(0) // no row's timestamp to share
+			body += z.stamp(0) // there is no row's timestamp to share
 		}
 		switch {
 		case z.table.Counter:
@@ -181,7 +180,7 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 	}
 	body += subset(cells, at, order)
 	if complex {
-		// INSERT of a collection writes a deletion before it, in each of them.
+		// An INSERT writes a deletion before each collection.
 		for i, c := range columns {
 			if cells[at+i] != nil && multicell(c.Type) {
 				body += z.stamp(0) + 1
@@ -192,9 +191,9 @@ func (z *Sizer) body(body int, cells [][]byte, at int, columns []*schema.Column,
 	return int64(vint(uint64(body+behind)) + behind + body)
 }
 
-// subset is the bytes that say which columns a row has, where it has not all: a bit for
-// each, or, of many, the places of those that are there or are not, whichever are fewer
-// (Columns.Serializer.serializeSubset).
+// subset returns the bytes that say which columns a row has, if it does not have all: one bit for
+// each column or, with many columns, the places of the present or the absent ones, whichever are
+// fewer (Columns.Serializer.serializeSubset).
 func subset(cells [][]byte, at int, order []int) int {
 	present, last := 0, 0
 	for i, c := range order {
@@ -220,12 +219,11 @@ func subset(cells [][]byte, at int, order []int) int {
 	return n
 }
 
-// counterContext is the bytes of a counter that one node has counted: a header, its
-// id, its clock and its count.
+// counterContext is the bytes of a counter that one node has counted: a header, the node's id, its
+// clock and its count.
 const counterContext = 2 + 2 + 32
 
-// collection is the bytes of a collection or user-defined type whose parts are cells
-// of their own.
+// collection returns the bytes of a collection or user-defined type whose parts are separate cells.
 func (z *Sizer) collection(t *value.Type, v []byte) int {
 	size, n := 0, 0
 	p := t.Parts(v)
@@ -264,7 +262,7 @@ func multicell(t *value.Type) bool {
 	return (t.Collection() || t.Kind == value.UDT) && !t.Frozen
 }
 
-// written is a value with its length, where its type does not give that.
+// written returns the bytes of a value, with its length if the type does not fix it.
 func written(t *value.Type, v []byte) int {
 	if fixed(t) {
 		return len(v)
@@ -272,9 +270,8 @@ func written(t *value.Type, v []byte) int {
 	return len(v) + vint(uint64(len(v)))
 }
 
-// fixed says whether Cassandra writes values of a type without their length
-// (AbstractType.valueLengthIfFixed): small integers, dates and times are not among
-// them.
+// fixed reports whether Cassandra writes values of a type without their length
+// (AbstractType.valueLengthIfFixed). It does not for small integers, dates and times.
 func fixed(t *value.Type) bool {
 	switch t.Kind {
 	case value.Boolean, value.Int, value.Bigint, value.Float, value.Double, value.UUID, value.Timeuuid, value.Timestamp:
@@ -285,13 +282,13 @@ func fixed(t *value.Type) bool {
 	return false
 }
 
-// vint is the bytes of an unsigned vint.
+// vint returns the bytes of an unsigned vint.
 func vint(n uint64) int {
 	return min(9, (bits.Len64(n|1)+6)/7)
 }
 
-// Times are the timestamps and times to live of some rows: of each of the timed
-// columns (places in schema.Table.All), two cells of 8 and 4 bytes.
+// Times holds the timestamps and times to live of some rows: for each timed column (places in
+// schema.Table.All), two cells of 8 and 4 bytes.
 type Times struct {
 	table *schema.Table
 	timed []int
@@ -300,18 +297,17 @@ type Times struct {
 }
 
 type timedRow struct {
-	row   int64 // the row's own, taken for the timestamp that most cells have
+	row   int64 // the row's own timestamp: assumed to be the one that most cells have
 	cells []int64
 	ttl   int32
 }
 
-// NewTimes takes times of rows; timed are the places of the columns in
-// schema.Table.All.
+// NewTimes makes an empty Times. timed holds the places of the columns in schema.Table.All.
 func NewTimes(t *schema.Table, timed []int) *Times {
 	return &Times{table: t, timed: timed, some: make(map[int]bool)}
 }
 
-// Add takes a row: its cells, and behind them two of each timed column.
+// Add adds a row: its cells, followed by two cells for each timed column.
 func (s *Times) Add(cells [][]byte) {
 	n := len(cells) - 2*len(s.timed)
 	for i, c := range cells[:n] {
@@ -351,7 +347,7 @@ func number(v []byte) (n int64) {
 	return n
 }
 
-// into gives a Sizer what the sample tells.
+// into passes what the sample shows to a Sizer.
 func (s *Times) into(z *Sizer) {
 	if len(s.some) > 0 {
 		z.columns(func(place int) bool { return s.some[place] })
@@ -392,7 +388,7 @@ func (s *Times) into(z *Sizer) {
 	}
 	z.expiry = 0
 	if expiring > len(s.rows)/2 {
-		// Time to live, and when it ends, in seconds from the earliest.
+		// The time to live, and its end, in seconds from the earliest.
 		z.expiry = 1 + max(1, z.stamp(0)-2)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// shardsOf are the values of the column that spreads a key by hand, in their order, and
-// the place of that column in the partition key; -1 where there is none. Its name alone
-// does not make it one: it has several values, not as many as keys have; a text ends
-// with a number; and some key has more than one.
+// shardsOf returns the position in the partition key of a column that spreads a key by hand, and
+// the column's values in their order; -1: there is none. The name alone does not make a column a
+// shard: it must have several values, but not as many as keys have; a text must end with a number;
+// and some key must have more than one value.
 func shardsOf(t *schema.Table, r *Run) (at int, shards []ShardTally) {
 	at = ShardColumn(t)
 	shards = slices.Clone(r.Total.Shards)
@@ -42,16 +42,16 @@ func shardsOf(t *schema.Table, r *Run) (at int, shards []ShardTally) {
 	return at, shards
 }
 
-// without leaves a column out of the keys of logical partitions: it tells their
-// physical ones apart.
+// without removes a column from the keys of logical partitions, because the column distinguishes
+// their physical partitions.
 func (l *LogicalSummary) without(column string) {
 	for i := range l.Largest {
 		l.Largest[i].Key = slices.DeleteFunc(l.Largest[i].Key, func(k KeyValue) bool { return k.Column == column })
 	}
 }
 
-// logicalPartitions are told of where evenkeel shards the table, by the column shard
-// where that is seen, or where somebody does by hand.
+// logicalPartitions describes logical partitions if evenkeel shards the table (by the visible
+// column shard) or if somebody shards it by hand.
 func (ri *Report) logicalPartitions(r *Run, s *Summary) {
 	ri.Logical = logicalOf(s.Schema, r.Total.Logical, r.Covered(), s.Top, ri.Bytes.Value, s.Sharding != "")
 	switch at, _ := shardsOf(s.Schema, r); {
@@ -65,8 +65,7 @@ func (ri *Report) logicalPartitions(r *Run, s *Summary) {
 	}
 }
 
-// spread finds columns that spread a key over several partitions, and says of what
-// kind they are.
+// spread finds columns that spread a key over several partitions, and says of what kind they are.
 func spread(t *schema.Table, r *Run, ri *Report) *Finding {
 	if ri.Sharding != "" {
 		f := &Finding{Name: "write_sharding", Evidence: ri.Sharding + "."}

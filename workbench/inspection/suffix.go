@@ -8,18 +8,17 @@ import (
 	"strconv"
 )
 
-// suffixed is a partition key that ends like a shard: its beginning, a separator
-// without digits, and a number without leading zeros. A separator of two characters is
-// one that the value of a tag can have in it.
+// suffixed matches a partition key that ends like a shard: its beginning, a separator without
+// digits, and a number without leading zeros. A separator of two characters is one that the value
+// of a tag can contain.
 var suffixed = regexp.MustCompile(`^(.*[^-._#|:/@+~])?([-._#|:/@+~]|[-._:/@+]{2})(0|[1-9][0-9]{0,3})$`)
 
-// leastSuffixed is how many shards of one key must be among the largest item
-// collections for them to be taken for shards.
+// leastSuffixed is how many shards of one key must be among the largest item collections to be
+// recognized as shards.
 const leastSuffixed = 3
 
-// suffixedByHand is the finding that the largest item collections may be shards of
-// fewer keys, which somebody tells apart by a number at the end of the partition key;
-// nil where they do not look like that.
+// suffixedByHand returns the finding that the largest item collections may be shards of fewer keys,
+// with a number at the end of the partition key. nil: they do not look like that.
 func suffixedByHand(ri *Report) *Finding {
 	type beginning struct{ key, separator string }
 	keys, numbers := make(map[beginning]int), make(map[int]bool)
@@ -41,7 +40,8 @@ func suffixedByHand(ri *Report) *Finding {
 		numbers[n] = true
 		many++
 	}
-	// Of shards the largest are most there are; of identifiers they are few of many.
+	// Among shards, the largest ones are most of those that exist. Among identifiers, they are few
+	// of many.
 	if separator == "" || many*2 < len(ri.Largest) || last-first >= 2*len(numbers) {
 		return nil
 	}

@@ -17,7 +17,7 @@ func TestSuffixedByHand(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		keys []string
-		want string // of evidence and advice; empty: nothing is found
+		want string // of evidence and advice; empty: no finding
 	}{
 		"shards of one key":         {of("121212-%d", 1, 5), `of the 5 largest item collections 5 have a partition key that ends in "-" and a number (1 to 5), after 1 beginnings`},
 		"of two keys":               {append(of("2014-07-09.%d", 0, 3), of("2014-07-10.%d", 0, 3)...), `after 2 beginnings`},

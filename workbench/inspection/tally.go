@@ -11,23 +11,23 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Partition is a partition that was counted. Keys stay in memory: what is written
-// names partitions by their tokens.
+// Partition is a partition that was counted. Keys stay in memory: stored partitions have only their
+// tokens.
 type Partition struct {
 	Token int64    `json:"token"`
-	Key   [][]byte `json:"-"` // serialized values of the partition key; nil where only the token is known
+	Key   [][]byte `json:"-"` // serialized values of the partition key; nil: only the token is known
 	Rows  int64    `json:"rows"`
 	Bytes int64    `json:"bytes"`
 
-	Segment int `json:"segment,omitempty"` // that it was in, where the store has segments
-	Shard   int `json:"shard,omitempty"`   // of a hidden one that the caller knows
+	Segment int `json:"segment,omitempty"` // the segment in which it was, if the store has segments
+	Shard   int `json:"shard,omitempty"`   // a hidden shard that the caller knows
 }
 
-// Tally is what was counted of some ranges.
+// Tally holds the counts of some ranges.
 type Tally struct {
 	Partitions int64     `json:"partitions"`
 	Rows       int64     `json:"rows"`
-	Bytes      int64     `json:"bytes"`       // as they are stored
+	Bytes      int64     `json:"bytes"`       // on disk
 	Read       int64     `json:"read"`        // bytes of values that came over the network
 	RowSquares float64   `json:"row_squares"` // of partitions' rows, for intervals
 	ByteSquare float64   `json:"byte_squares"`
@@ -43,13 +43,13 @@ type Tally struct {
 	Tuples  Distinct     `json:"tuples"` // of clustering columns
 	Shards  []ShardTally `json:"shards,omitempty"`
 	Logical *Logical     `json:"logical,omitempty"`
-	Indexes []*Logical   `json:"indexes,omitempty"` // of DynamoDB: their partitions, by the items
+	Indexes []*Logical   `json:"indexes,omitempty"` // of DynamoDB: the indexes' partitions, counted from the items
 }
 
 // Kept is how many of the largest partitions a Tally keeps.
 const Kept = 50
 
-// Distinct counts different values up to a bound.
+// Distinct counts different values up to a limit.
 type Distinct struct {
 	hashes map[uint64]struct{}
 	Many   bool `json:"many"` // more than distinctMost
@@ -71,7 +71,7 @@ func (d *Distinct) Add(hash uint64) {
 	}
 }
 
-// N is how many different values there are; at least so many where Many is set.
+// N returns how many different values there are; if Many is set, there are at least N.
 func (d *Distinct) N() int {
 	if d.Many {
 		return distinctMost + 1
@@ -89,10 +89,10 @@ func (d *Distinct) merge(o *Distinct) {
 	}
 }
 
-// KeyColumn is what was seen of a column of the primary key.
+// KeyColumn holds what was seen of a column of the primary key.
 type KeyColumn struct {
 	Distinct Distinct `json:"distinct"`
-	Unit     int64    `json:"unit"` // of a timestamp: greatest of 86,400,000, 3,600,000, 60,000, 1,000 and 1 ms that divides all; 0 before any
+	Unit     int64    `json:"unit"` // of a timestamp: the greatest of 86,400,000, 3,600,000, 60,000, 1,000 and 1 ms that divides all values; 0: no value yet
 }
 
 var units = []int64{86_400_000, 3_600_000, 60_000, 1000, 1}
@@ -116,24 +116,24 @@ func (k *KeyColumn) merge(o *KeyColumn) {
 	}
 }
 
-// ShardTally is what a value of a shard column has.
+// ShardTally holds the counts of a value of a shard column.
 type ShardTally struct {
 	Value      []byte `json:"value"` // serialized
 	Partitions int64  `json:"partitions"`
 	Rows       int64  `json:"rows"`
 }
 
-// shardsMost is how many values a column may have that is taken for a shard.
+// shardsMost is the greatest number of values of a column that may count as a shard.
 const shardsMost = 10_000
 
-// Grouping says which columns of the partition key make the logical key; the others
-// tell its physical partitions apart.
+// Grouping says which columns of the partition key make the logical key. The other columns
+// distinguish its physical partitions.
 type Grouping struct {
-	Logical []int // places in the partition key; all of them where a door hides the shard
-	Shard   int   // place of the shard column, -1 where it is hidden
+	Logical []int // places in the partition key; all of them if a door hides the shard
+	Shard   int   // place of the shard column; -1: it is hidden
 }
 
-// Counter counts a range's rows. Each range has its own.
+// Counter counts a range's rows. Each range needs its own Counter.
 type Counter struct {
 	Tally
 	table   *schema.Table
@@ -141,15 +141,14 @@ type Counter struct {
 	group   *Grouping
 	open    bool
 	now     Partition
-	key     []byte // of now: the values, one behind the other
-	scratch []byte // the key of the row at hand
+	key     []byte // of now: the values, one after the other
+	scratch []byte // the key of the current row
 	logical []byte
 	before  int64 // bytes of what was written last
 	shards  map[string]*ShardTally
 }
 
-// NewCounter makes a counter; group is nil where keys are not spread over
-// partitions.
+// NewCounter makes a counter. group is nil if keys are not spread over partitions.
 func NewCounter(t *schema.Table, z *Sizer, group *Grouping) *Counter {
 	c := &Counter{table: t, sizer: z, group: group}
 	c.Tally.Keys = make([]KeyColumn, len(t.PartitionKey)+len(t.Clustering))
@@ -160,8 +159,8 @@ func NewCounter(t *schema.Table, z *Sizer, group *Grouping) *Counter {
 	return c
 }
 
-// Row counts a row: its partition's token and its cells, in the order of
-// schema.Table.All. Rows of a partition follow each other.
+// Row counts a row: its partition's token and its cells, in the order of schema.Table.All. Rows of
+// a partition follow each other.
 func (c *Counter) Row(token int64, cells [][]byte) {
 	keys := len(c.table.PartitionKey)
 	c.scratch = partitioner.AppendComposite(c.scratch[:0], cells[:keys]...)
@@ -173,7 +172,7 @@ func (c *Counter) Row(token int64, cells [][]byte) {
 		c.Read += int64(len(v)) + 4
 	}
 	if len(c.table.Clustering) > 0 && cells[keys] == nil {
-		return // a partition that has nothing but static columns
+		return // a partition with only static columns
 	}
 	size := c.sizer.Row(cells, c.now.Rows, c.before)
 	c.now.Rows++
@@ -191,7 +190,7 @@ func (c *Counter) Row(token int64, cells [][]byte) {
 	}
 }
 
-// column looks at a value of the primary key.
+// column counts a value of the primary key.
 func (c *Counter) column(i int, v []byte, hash uint64) {
 	k := &c.Tally.Keys[i]
 	k.Distinct.Add(hash)
@@ -216,7 +215,7 @@ func (c *Counter) begin(token int64, cells [][]byte) {
 	for i, v := range cells[:keys] {
 		c.column(i, v, partitioner.Hash(v))
 	}
-	// Views of the key that is kept: a composite has each value behind its length.
+	// These slices point into the stored key. In a composite, each value follows its length.
 	at := 0
 	for _, v := range cells[:keys] {
 		if keys > 1 {
@@ -229,7 +228,7 @@ func (c *Counter) begin(token int64, cells [][]byte) {
 	}
 }
 
-// close counts the partition that is under way.
+// close counts the current partition.
 func (c *Counter) close() {
 	if !c.open {
 		return
@@ -267,7 +266,7 @@ func (c *Counter) close() {
 	}
 }
 
-// End counts the last partition. The Tally is whole then.
+// End counts the last partition. After it, the Tally is complete.
 func (c *Counter) End() {
 	c.close()
 	c.Shards = nil
@@ -284,7 +283,7 @@ func byRows(a, b Partition) int {
 	return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Token, b.Token))
 }
 
-// keep puts p into a list of the first few by an order.
+// keep inserts p into a list of the first few by an order.
 func keep(list []Partition, p Partition, less func(a, b Partition) int) []Partition {
 	if len(list) == Kept && less(p, list[Kept-1]) >= 0 {
 		return list
@@ -305,7 +304,7 @@ func clone(key [][]byte) [][]byte {
 	return own
 }
 
-// Merge adds what was counted of other ranges.
+// Merge adds the counts of other ranges.
 func (t *Tally) Merge(o *Tally) {
 	t.Partitions += o.Partitions
 	t.Rows += o.Rows
