@@ -451,7 +451,7 @@ func TestGoesOn(t *testing.T) {
 		}
 		s := inspection.Summary{Schema: table, Top: 50, At: begun.Add(time.Hour), Replication: map[string]string{"class": "SimpleStrategy", "replication_factor": "1"}}
 		want, got := inspection.Summarize(once, s), inspection.Summarize(run, s)
-		for _, r := range []*inspection.Report{want, got} { // each is asked for its keys
+		for _, r := range []*inspection.Report{want, got} { // a stored run has no keys
 			for _, list := range [][]inspection.Large{r.Largest, r.Longest} {
 				for i := range list {
 					list[i].Key = nil

@@ -12,62 +12,62 @@ import (
 // Column is a column of the data.
 type Column struct {
 	Name string
-	Type *value.Type // what the file says; nil where it does not, as in CSV and JSON
+	Type *value.Type // the type that the file gives; nil: it gives none, as in CSV and JSON
 }
 
-// Kind is how a vector holds its values.
+// Kind says how a vector holds its values.
 type Kind uint8
 
 const (
-	Text   Kind = iota // as they are written: Spans of Data
-	Binary             // serialized as Column.Type is in CQL: Spans of Data
+	Text   Kind = iota // as written: Spans of Data
+	Binary             // serialized as CQL does for Column.Type: Spans of Data
 	Ints               // Ints: integers, booleans (0, 1), dates (days since 1970), timestamps (ms since 1970), times (ns)
 	Floats             // Floats
 )
 
-// Span is where a value is in the bytes of a vector, and what is known of it.
+// Span is the position of a value in a vector's bytes, with marks.
 type Span struct {
 	At  uint32
 	len uint32 // with the marks in its upper bits
 }
 
-// Marks of a span.
+// These are marks of a span.
 const (
 	markNull   = 1 << 31 // no value
-	markString = 1 << 30 // a string by its syntax, whatever it looks like
+	markString = 1 << 30 // a string by its syntax, whatever its text is
 	markNested = 1 << 29 // a JSON object or array
 	markEmpty  = 1 << 28 // nothing between two commas
 	markLen    = 1<<28 - 1
 )
 
-// Len is the length in bytes.
+// Len returns the length in bytes.
 func (s Span) Len() int { return int(s.len & markLen) }
 
-// Null says that there is no value.
+// Null reports whether there is no value.
 func (s Span) Null() bool { return s.len&markNull != 0 }
 
-// Empty says that there is nothing between two commas of CSV: null, unless it is the
-// empty text. Such a value is Null.
+// Empty reports whether there is nothing between two commas of CSV: a null, or the empty text. Null
+// also reports true for such a value.
 func (s Span) Empty() bool { return s.len&markEmpty != 0 }
 
-// String says that the value is a string by its syntax (JSON's quotes), also where
-// it looks like a number.
+// String reports whether the value is a string by its syntax (JSON's quotes), even if its text is a
+// number.
 func (s Span) String() bool { return s.len&markString != 0 }
 
-// Nested says that the value is a JSON object or array, written as such.
+// Nested reports whether the value is a JSON object or array, written as such.
 func (s Span) Nested() bool { return s.len&markNested != 0 }
 
-// Vector is the values of a column in a batch.
+// Vector holds the values of a column in a batch.
 type Vector struct {
 	Kind   Kind
 	Data   []byte    // of Spans
 	Spans  []Span    // of Text and Binary
 	Ints   []int64   // of Ints
 	Floats []float64 // of Floats
-	Nulls  []bool    // of Ints and Floats; nil where there are none
+	Nulls  []bool    // of Ints and Floats; nil: no value is null
 }
 
-// Bytes is value i of a vector with spans; nil for null.
+// Bytes returns value i of a vector with spans; nil: the value is null.
 func (v *Vector) Bytes(i int) []byte {
 	s := v.Spans[i]
 	if s.len&markNull != 0 {
@@ -76,7 +76,7 @@ func (v *Vector) Bytes(i int) []byte {
 	return v.Data[s.At : s.At+s.len&markLen : s.At+s.len&markLen]
 }
 
-// Null says whether value i is null.
+// Null reports whether value i is null.
 func (v *Vector) Null(i int) bool {
 	if v.Kind <= Binary {
 		return v.Spans[i].Null()
@@ -84,22 +84,22 @@ func (v *Vector) Null(i int) bool {
 	return v.Nulls != nil && v.Nulls[i]
 }
 
-// Batch is some rows, one behind the other in the data, by columns. It is good
-// until the function that was given it returns.
+// Batch holds consecutive rows of the data, by columns. It is valid until the function that
+// received it returns.
 type Batch struct {
 	Seq     int // 0, 1, 2, … in the order of the data
 	N       int // rows
 	Columns []Vector
 
 	name    string
-	line    int      // where the batch begins, 1-based; the number of a row where there are no lines
-	lines   []uint32 // of rows, from there; nil where they follow each other
+	line    int      // where the batch begins, 1-based; in a format without lines, the number of its first row
+	lines   []uint32 // of rows, counted from line; nil: one row a line
 	dropped []bool
 	bads    int64
 	bad     []BadRow // the first few
 }
 
-// namedBads is how many bad rows are kept, to be shown.
+// namedBads is how many bad rows are kept to be shown.
 const namedBads = 10
 
 // Line is where row i begins: its line, or its number in a format without lines.
@@ -110,8 +110,8 @@ func (b *Batch) Line(i int) int {
 	return b.line + int(b.lines[i])
 }
 
-// Drop makes row i a bad row, which counts against ScanOptions.MaxBadRows. It stays
-// in the batch; Dropped tells.
+// Drop makes row i a bad row, which counts against ScanOptions.MaxBadRows. The row stays in the
+// batch; Dropped reports it.
 func (b *Batch) Drop(i int, reason string) {
 	if b.dropped == nil {
 		b.dropped = make([]bool, b.N)
@@ -123,7 +123,7 @@ func (b *Batch) Drop(i int, reason string) {
 	b.wrong(b.Line(i), "%s", reason)
 }
 
-// wrong notes a bad row.
+// wrong records a bad row.
 func (b *Batch) wrong(line int, format string, args ...any) {
 	if b.bads++; len(b.bad) < namedBads {
 		b.bad = append(b.bad, BadRow{Name: b.name, Line: line, Reason: fmt.Sprintf(format, args...)})
@@ -140,7 +140,7 @@ func (b *Batch) begin(name string, w *work, columns int) {
 	b.Columns = b.Columns[:columns]
 }
 
-// reserve makes room for so many rows of text.
+// reserve makes room for that many rows of text.
 func (b *Batch) reserve(rows int) {
 	for i := range b.Columns {
 		c := &b.Columns[i]
@@ -155,7 +155,7 @@ func (b *Batch) reserve(rows int) {
 	b.lines = b.lines[:rows]
 }
 
-// end gives the vectors what they are of.
+// end sets the vectors' kind, data and lengths.
 func (b *Batch) end(data []byte) {
 	for i := range b.Columns {
 		c := &b.Columns[i]
@@ -164,12 +164,11 @@ func (b *Batch) end(data []byte) {
 	b.lines = b.lines[:b.N]
 }
 
-// Dropped says for each row whether Drop took it; nil where none was.
+// Dropped returns for each row whether Drop took it; nil: no row was dropped.
 func (b *Batch) Dropped() []bool { return b.dropped }
 
-// Append adds a value that is text; nil is null. It is for those who make batches of
-// other things than files: all columns of a batch must be given one value each row,
-// and N be set.
+// Append adds a value that is text; nil is null. It is for callers that make batches from other
+// sources than files. They must append one value for each row to all columns of a batch, and set N.
 func (v *Vector) Append(text []byte) {
 	if text == nil {
 		v.Spans = append(v.Spans, Span{len: markNull})
@@ -179,8 +178,8 @@ func (v *Vector) Append(text []byte) {
 	v.Data = append(v.Data, text...)
 }
 
-// AppendText appends value i as text: what is in the file, or as CQL writes it;
-// nothing for null. t is the column's type where the file gives one.
+// AppendText appends value i as text: the text in the file, or CQL's form of the value; nothing for
+// null. t is the column's type if the file gives one.
 func (v *Vector) AppendText(dst []byte, i int, t *value.Type) []byte {
 	if v.Null(i) {
 		return dst

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// What is in memory reads as it does from a file, again and again, and no file is
-// written.
+// Rows in memory are read as from a file, several times, and no file is written.
 func TestOpenBytes(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) == 0 {

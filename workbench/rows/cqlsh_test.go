@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// The files were written by COPY TO of cqlsh 6.2 and Cassandra 5.0.9. (In texts, cqlsh
-// itself writes \n for a line end and doubles backslashes, before CSV doubles them
-// again: that is how they are read here, too.)
+// COPY TO of cqlsh 6.2 and Cassandra 5.0.9 wrote the files. (In texts, cqlsh itself writes \n for a
+// line end and doubles backslashes, before CSV doubles them again. They are read here in that form,
+// too.)
 func TestCqlshCopy(t *testing.T) {
 	want := map[string]string{
 		"plain": "abc", `say "hi", he said`: `two\nlines`, `back\\slash`: `tab\tx`, `ends with \\`: "", "semi;colon|bar": `"`, "été ☃": "it's", "007": `\r\n`, "null": "", "comma,": `\\"`,
@@ -41,7 +41,7 @@ func TestCqlshCopy(t *testing.T) {
 			t.Errorf("%s: %q, %+v, %v", c.file, got, scanned, err)
 		}
 	}
-	// With the names that it lacks, the second is the first.
+	// With the names that it lacks, the second file equals the first.
 	names := []string{"k", "c", "at", "b", "big", "d", "day", "du", "f", "ip", "l", "m", "ok", "tod", "tu", "u", "v"}
 	src, err := Open("testdata/cqlsh_no_header.csv", Options{Names: names})
 	if err != nil {

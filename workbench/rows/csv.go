@@ -10,18 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// dialect is how CSV is written.
+// dialect describes how CSV is written.
 type dialect struct {
 	comma  byte
 	escape byte // within fields, as cqlsh writes it: \" for "; 0: quotes are doubled
 }
 
-// csvFormat is CSV.
+// csvFormat is the CSV format of a file.
 type csvFormat struct {
 	s *Source
 	dialect
 	names   []Column
-	header  int // bytes of the header record, 0 where there is none
+	header  int // bytes of the header record; 0: there is none
 	lines   int // of the header record
 	guessed string
 }
@@ -81,15 +81,14 @@ func (c *csvFormat) scan(columns []string) (feed, error) {
 type csvFeed struct {
 	textFeed
 	format *csvFormat
-	pick   []int // where in the batch a field goes; -1: nowhere
+	pick   []int // position in the batch for each field; -1: none
 	picked int
 }
 
-// cut is behind the last record in data that is whole; 0 where there is none. It
-// takes records as parse does, to the byte: what follows a faulty one begins a new
-// line.
+// cut returns the end of the last complete record in data; 0: there is none. It divides data into
+// records exactly as parse does: the data after a faulty record begins a new line.
 func (d dialect) cut(data []byte) int {
-	last := 0 // behind the last whole record
+	last := 0 // end of the last complete record
 	for pos := 0; ; {
 		q := bytes.IndexByte(data[pos:], '"')
 		if q < 0 {
@@ -106,7 +105,7 @@ func (d dialect) cut(data []byte) int {
 			pos = q + 1
 			continue
 		}
-		end := q // from where a faulty record's line end is looked for
+		end := q // search from here for the line end of a faulty record
 		if q == last || data[q-1] == d.comma && !d.escaped(data[last:q-1]) {
 			whole := false
 			if end, whole = d.quoted(data, q); !whole {
@@ -117,7 +116,7 @@ func (d dialect) cut(data []byte) int {
 				pos = end
 				continue
 			case next[0] == '\r' && len(next) == 1:
-				return last // what follows decides
+				return last // the following byte decides
 			case next[0] == '\r' && next[1] == '\n':
 				pos = end
 				continue
@@ -132,7 +131,7 @@ func (d dialect) cut(data []byte) int {
 	}
 }
 
-// escaped says whether what follows text is escaped by a backslash at its end.
+// escaped reports whether a backslash at the end of text escapes the next character.
 func (d dialect) escaped(text []byte) bool {
 	if d.escape == 0 {
 		return false
@@ -144,8 +143,8 @@ func (d dialect) escaped(text []byte) bool {
 	return n%2 == 1
 }
 
-// quoted is behind the closing quote of the field that begins at q; whole says that
-// there is one, for certain.
+// quoted returns the end of the closing quote of the field that begins at q. whole reports whether
+// there certainly is a closing quote.
 func (d dialect) quoted(data []byte, q int) (end int, whole bool) {
 	for p := q + 1; p < len(data); {
 		n := bytes.IndexByte(data[p:], '"')
@@ -183,23 +182,23 @@ func (f *csvFeed) parse(w *work, each func(*Batch) error) error {
 	return each(b)
 }
 
-// csvParser makes a batch of a piece.
+// csvParser makes a batch from a piece.
 type csvParser struct {
 	dialect
 	feed  *csvFeed
 	b     *Batch
 	data  []byte
 	valid bool // data is UTF-8
-	line  int  // where the record begins, from the piece's first
+	line  int  // where the record begins, counted from the piece's beginning
 
-	all *[]Span // where not nil, takes all fields; there are no columns then
+	all *[]Span // if not nil, it takes all fields, and there are no columns
 
 	inner int // line ends in the record so far
-	begin int // of its current line, in data
+	begin int // beginning of the record's current line in data
 }
 
-// plain is for data without quotes and escapes: it looks for commas and line ends,
-// eight bytes at a time.
+// plain parses data without quotes and escapes. It searches for commas and line ends eight bytes at
+// a time.
 func (p *csvParser) plain() {
 	data, pick, b := p.data, p.feed.pick, p.b
 	columns := b.Columns
@@ -238,7 +237,7 @@ func (p *csvParser) plain() {
 	}
 }
 
-// row takes the row that begins at start, unless something is wrong with it.
+// row takes the row that begins at start, unless it is faulty.
 func (p *csvParser) row(fields, start, end int) {
 	b := p.b
 	if p.all != nil {
@@ -274,7 +273,7 @@ func (p *csvParser) wrong(line int, format string, args ...any) {
 	p.b.wrong(p.b.line+line, format, args...)
 }
 
-// span is a field that is not in quotes: nothing is null.
+// span returns the span of a field without quotes: an empty field is null.
 func span(start, length int) Span {
 	s := Span{At: uint32(start), len: uint32(length)}
 	if length == 0 {
@@ -283,7 +282,7 @@ func span(start, length int) Span {
 	return s
 }
 
-// careful is for data with quotes or escapes.
+// careful parses data with quotes or escapes.
 func (p *csvParser) careful() {
 	data, pick, b := p.data, p.feed.pick, p.b
 	for pos := 0; pos < len(data); p.line++ {
@@ -329,11 +328,11 @@ func (p *csvParser) careful() {
 	}
 }
 
-// bareField reads a field that does not begin with a quote; end is at the comma or
-// line end behind it. Where it is no field, end is behind its line.
+// bareField reads a field that does not begin with a quote. end is the position of the comma or
+// line end after it. If there is no valid field, end is the end of its line.
 func (p *csvParser) bareField(at int) (s Span, end int, ok bool) {
 	data := p.data
-	to := at // where the next byte goes
+	to := at // position of the next byte to write
 	for i := at; ; i++ {
 		switch c := data[i]; {
 		case c == '\n':
@@ -356,8 +355,8 @@ func (p *csvParser) bareField(at int) (s Span, end int, ok bool) {
 	}
 }
 
-// quotedField reads a field that begins with a quote, likewise. What is escaped is
-// unescaped in place.
+// quotedField reads a field that begins with a quote. Its results are those of bareField. It
+// removes escapes in place.
 func (p *csvParser) quotedField(at int) (s Span, end int, ok bool) {
 	data, from := p.data, at+1
 	to := from
@@ -403,8 +402,7 @@ func (p *csvParser) quotedField(at int) (s Span, end int, ok bool) {
 
 var newline = []byte{'\n'}
 
-// fault is a record that is none, as seen at data[at]: what follows begins in the
-// next line.
+// fault records a faulty record, noticed at data[at]. Parsing continues in the next line.
 func (p *csvParser) fault(at int, format string) (Span, int, bool) {
 	p.wrong(p.line+p.inner, format, at-p.begin+1)
 	n := bytes.IndexByte(p.data[at:], '\n')

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A BadRow is a row that cannot be used. What reads on may pass over it.
+// BadRow is a row that cannot be used. A reader may skip it and continue.
 type BadRow struct {
 	Name   string // of the file
 	Line   int    // where the row begins
@@ -18,10 +18,10 @@ type BadRow struct {
 
 func (e *BadRow) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Reason) }
 
-// An Unreadable is an error after which nothing can be read.
+// Unreadable is an error after which nothing can be read.
 type Unreadable struct {
 	Name string
-	Line int // 0 where it is not about a line
+	Line int // 0: the error is not about a line
 	Err  error
 	hint string
 }
@@ -35,12 +35,12 @@ func (e *Unreadable) Error() string {
 
 func (e *Unreadable) Unwrap() error { return e.Err }
 
-// An UnknownColumn is a column that the data do not have.
+// UnknownColumn is the error for a column that the data do not have.
 type UnknownColumn struct {
 	Name    string // of the file
-	Line    int    // where the columns are named; 0 where that is no line
+	Line    int    // where the columns are named; 0: not on a line
 	Column  string
-	Columns []string // what there is
+	Columns []string // the columns of the data
 }
 
 func (e *UnknownColumn) Error() string {
@@ -50,7 +50,7 @@ func (e *UnknownColumn) Error() string {
 	return fmt.Sprintf("%s:%d: there is no column %q", e.Name, e.Line, e.Column)
 }
 
-// Hint is the way out of an error of this package, "" where there is none.
+// Hint returns the way out of an error of this package, or "".
 func Hint(err error) string {
 	var (
 		unreadable *Unreadable
@@ -95,7 +95,7 @@ func (e *UnknownColumn) hint() string {
 	return list
 }
 
-// Nearest is the name among names that is most like name, "" where none is.
+// Nearest returns the name among names that is most similar to name; "": none is similar.
 func Nearest(name string, names []string) string {
 	best, least := "", max(2, len(name)/3)+1
 	for _, n := range names {
@@ -110,8 +110,8 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// distance is how many characters must be put in, taken out, changed or swapped
-// with their neighbour (optimal string alignment).
+// distance returns how many characters must be inserted, removed, changed or swapped with their
+// neighbour (optimal string alignment).
 func distance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -16,8 +16,7 @@ import (
 	"unicode/utf8"
 )
 
-// read reads data whole, as pieces come; nothing that is wrong with them may be
-// more than an error.
+// read reads all pieces of data. Faults in the data must cause errors, and nothing worse.
 func read(t *testing.T, data []byte, o Options) (rows [][]string, scanned Scanned, ok bool) {
 	o.Stdin = bytes.NewReader(data)
 	src, err := Open("-", o)
@@ -63,8 +62,8 @@ func FuzzCSV(f *testing.F) {
 		if !ok || scanned.Bad > 0 || bytes.ContainsAny(data, "\\") || bytes.Contains(data, []byte("\x1f\x8b")) || bytes.Contains(data, []byte("\x28\xb5\x2f\xfd")) {
 			return
 		}
-		// What has no faults is what encoding/csv reads, to the line; but it takes out \r
-		// before \n within quotes.
+		// Data without faults are read as encoding/csv reads them, with the same lines; but
+		// encoding/csv removes \r before \n within quotes.
 		src, err := Open("-", Options{Format: CSV, Stdin: bytes.NewReader(data)})
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +98,7 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// Where a text is cut, each part reads as it does in the whole.
+// Wherever a text is cut, each part is read as in the whole.
 func FuzzCut(f *testing.F) {
 	for _, s := range []string{"a,b\n1,2\n", "x,\"y\n\",z\n\"a\"b\nc,\"\"\"\n", "\"\\\"\n\",\\\"\n", "a\"\nb\n", "\"a\"\r\n\"b\"\r", "\"x\"\r\ny"} {
 		f.Add([]byte(s), byte(0))
@@ -129,7 +128,7 @@ func FuzzCut(f *testing.F) {
 	})
 }
 
-// lines are the records of data, those with a fault by their reason.
+// lines returns the records of data; for a faulty record, its reason.
 func (d dialect) lines(data []byte) (lines []string) {
 	for width := range 5 {
 		pick := make([]int, width)
@@ -148,7 +147,7 @@ func (d dialect) lines(data []byte) (lines []string) {
 			lines = append(lines, fmt.Sprint(width, " bad"))
 		}
 	}
-	// By width, so that parts compare with the whole whatever the order.
+	// Sort by width, so that parts can be compared with the whole whatever the order.
 	slices.Sort(lines)
 	return lines
 }
@@ -160,7 +159,7 @@ func FuzzJSONLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { read(t, data, Options{Format: JSONLines}) })
 }
 
-// An object is one exactly where encoding/json takes it, and has its values.
+// A text is an object exactly if encoding/json accepts it, and has the same values.
 func FuzzJSONObject(f *testing.F) {
 	for _, s := range []string{`{"a":1}`, `{"a":"x\n\u00e9\ud83d\ude00\ud800"}`, `{"a":[1,{"b":null}],"c":true}`, `{"a":01}`, `{"a":1.}`, `{"a" : -0e+5 , "a":2}`, `{"a":"\x"}`, `{"\u0061":1}`, `{"a":{}}x`} {
 		f.Add(s)

@@ -7,16 +7,16 @@ import (
 	"io"
 )
 
-// errInterrupted ends the reading of what comes from elsewhere.
+// errInterrupted ends the reading of data that come from elsewhere.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible is a reader of what may come slowly, or never: it gives up when it is
-// told to. A goroutine reads ahead; it ends with the data, or with the process.
+// interruptible is a reader of data that may come slowly, or never: it stops reading when stop is
+// closed. A goroutine reads ahead. It ends with the data, or with the process.
 type interruptible struct {
 	stop  <-chan struct{}
 	ready chan chunk
 	spare chan []byte
-	now   []byte // not given yet
+	now   []byte // not returned yet
 	whole []byte // the buffer of now
 	err   error
 }
@@ -57,7 +57,7 @@ func newInterruptible(r io.Reader, stop <-chan struct{}) *interruptible {
 func (i *interruptible) Read(p []byte) (int, error) {
 	for len(i.now) == 0 {
 		if i.whole != nil {
-			i.spare <- i.whole[:chunkSize] // there is room for both
+			i.spare <- i.whole[:chunkSize] // spare has room for both chunks
 			i.whole = nil
 		}
 		if i.err != nil {

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxFields is how many different fields the objects of a file may have: with more,
-// names are values.
+// maxFields is how many different fields the objects of a file may have. With more, the names are
+// probably values.
 const maxFields = 4096
 
 // jsonFormat is JSON Lines.
@@ -25,7 +25,7 @@ type jsonFormat struct {
 	mu    sync.RWMutex
 	names []Column
 	index map[string]int
-	head  int // of names: found in the head
+	head  int // how many of names were found in the head
 }
 
 // newJSONLines takes the columns from the objects of the head.
@@ -65,12 +65,12 @@ func (j *jsonFormat) columns() ([]Column, int) {
 	return slices.Clip(j.names), j.line
 }
 
-// settle sorts the columns that a scan has found beyond the head: in which order it has,
-// depends on its pace.
+// settle sorts the columns that a scan found beyond the head, because the order in which it found
+// them depends on timing.
 func (j *jsonFormat) settle() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.names = slices.Clone(j.names) // columns gave it away
+	j.names = slices.Clone(j.names) // columns has returned the old slice
 	slices.SortFunc(j.names[j.head:], func(a, b Column) int { return strings.Compare(a.Name, b.Name) })
 	for i, c := range j.names {
 		j.index[c.Name] = i
@@ -79,8 +79,7 @@ func (j *jsonFormat) settle() {
 
 func (j *jsonFormat) describe() string { return "JSON Lines" }
 
-// column is the place of a field, new where there was none; -1 where there are too
-// many.
+// column returns the index of a field, which it adds if it is new; -1: there are too many fields.
 func (j *jsonFormat) column(name []byte) int {
 	j.mu.RLock()
 	i, ok := j.index[string(name)]
@@ -121,10 +120,10 @@ func (j *jsonFormat) scan(columns []string) (feed, error) {
 type jsonFeed struct {
 	textFeed
 	format *jsonFormat
-	pick   map[string]int // where in the batch a field goes; nil: where it is in the columns
+	pick   map[string]int // position in the batch for each field; nil: its position in the columns
 }
 
-// place is where in the batch a field goes, -1 for nowhere.
+// place returns a field's position in the batch; -1: none.
 func (f *jsonFeed) place(name []byte) int {
 	if f.pick == nil {
 		return f.format.column(name)
@@ -135,9 +134,9 @@ func (f *jsonFeed) place(name []byte) int {
 	return -1
 }
 
-// expected is a field where it was in the last object.
+// expected is a field in its position in the last object.
 type expected struct {
-	name []byte // as it is written
+	name []byte // as written
 	at   int
 }
 
@@ -187,7 +186,7 @@ func (p *jsonParser) row(pos, end, line int) {
 	for i := range b.Columns {
 		b.Columns[i].Spans[b.N] = Span{len: markNull}
 	}
-	// Strings are unescaped in place; the line as it was is for the message.
+	// Strings are unescaped in place. The message needs the original line.
 	p.at, p.end = pos, end
 	p.spoiled = false
 	if ok := p.object(); ok {
@@ -198,7 +197,7 @@ func (p *jsonParser) row(pos, end, line int) {
 	b.wrong(b.line+line, "%s", p.reason(pos, end))
 }
 
-// object reads the object, and puts its values in the batch.
+// object reads the object, and puts its values into the batch.
 func (p *jsonParser) object() bool {
 	p.space()
 	if p.next() != '{' {
@@ -247,7 +246,7 @@ func (p *jsonParser) object() bool {
 	}
 }
 
-// key reads a field's name, and says where its value goes.
+// key reads a field's name, and returns the position for its value.
 func (p *jsonParser) key(field int) (int, bool) {
 	if field < len(p.expect) {
 		e := &p.expect[field]
@@ -263,7 +262,7 @@ func (p *jsonParser) key(field int) (int, bool) {
 	}
 	name := p.data[s.At : int(s.At)+s.Len()]
 	at := p.feed.place(name)
-	if plain := p.at-from == s.Len()+2; plain && field < 256 { // what has escapes is not expected: it has been changed
+	if plain := p.at-from == s.Len()+2; plain && field < 256 { // a name with escapes is not expected: unescaping has changed it
 		for len(p.expect) <= field {
 			p.expect = append(p.expect, expected{name: []byte{0}})
 		}
@@ -272,7 +271,7 @@ func (p *jsonParser) key(field int) (int, bool) {
 	return at, true
 }
 
-// put gives the row a value; a new column's earlier rows have none.
+// put sets a value of the row. Earlier rows have no value in a new column.
 func (p *jsonParser) put(at int, s Span) {
 	b := p.b
 	for len(b.Columns) <= at {

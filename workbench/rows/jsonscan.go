@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep JSON may be nested, as encoding/json has it.
+// maxDepth is the greatest depth of nested JSON, as in encoding/json.
 const maxDepth = 10_000
 
-// jsonScanner reads JSON values in data[at:end]. It takes what encoding/json takes.
+// jsonScanner reads JSON values in data[at:end]. It accepts what encoding/json accepts.
 type jsonScanner struct {
 	data    []byte
 	at, end int
-	spoiled bool // something was unescaped in place
+	spoiled bool // some string was unescaped in place
 	open    []byte
 }
 
-// next is the byte to come, 0 at the end.
+// next returns the next byte; 0 at the end.
 func (j *jsonScanner) next() byte {
 	if j.at < j.end {
 		return j.data[j.at]
@@ -37,7 +37,7 @@ func (j *jsonScanner) space() {
 	}
 }
 
-// value reads a value. A string is unescaped.
+// value reads a value. It unescapes a string.
 func (j *jsonScanner) value() (Span, bool) {
 	from := j.at
 	switch c := j.next(); {
@@ -120,8 +120,8 @@ func (j *jsonScanner) text() (Span, bool) {
 	return Span{}, false
 }
 
-// escaped reads on in a string that began at from, and unescapes it in place: what
-// is escaped is never shorter than what it stands for.
+// escaped continues to read a string that began at from, and unescapes it in place: an escape is
+// never shorter than its character.
 func (j *jsonScanner) escaped(from int) (Span, bool) {
 	j.spoiled = true
 	to := j.at
@@ -171,7 +171,7 @@ func (j *jsonScanner) escaped(from int) (Span, bool) {
 	return Span{}, false
 }
 
-// unit reads the four digits of \u, and a second such escape where they are a pair.
+// unit reads the four digits of \u, and a second such escape if both are a pair.
 func (j *jsonScanner) unit() (rune, bool) {
 	r, ok := j.hex(j.at)
 	if !ok {
@@ -210,15 +210,15 @@ func (j *jsonScanner) hex(at int) (rune, bool) {
 	return r, true
 }
 
-// nested passes over an object or array, and checks it.
+// nested skips an object or array, and checks it.
 func (j *jsonScanner) nested() bool {
 	j.open = j.open[:0]
 	for {
-		// A value is to come.
+		// A value must follow.
 		j.space()
 		switch c := j.next(); c {
 		case '{', '[':
-			if len(j.open) >= maxDepth-1 { // one is the row
+			if len(j.open) >= maxDepth-1 { // the row itself is one level
 				return false
 			}
 			j.at++
@@ -240,7 +240,7 @@ func (j *jsonScanner) nested() bool {
 				return false
 			}
 		}
-		// A value, or what opened, has ended.
+		// A value, or an object or array, has ended.
 		for {
 			j.space()
 			c := j.next()
@@ -264,7 +264,7 @@ func (j *jsonScanner) nested() bool {
 	}
 }
 
-// name passes over a field's name and the colon.
+// name skips a field's name and the colon.
 func (j *jsonScanner) name() bool {
 	j.space()
 	if j.next() != '"' || !j.pass() {
@@ -278,7 +278,7 @@ func (j *jsonScanner) name() bool {
 	return true
 }
 
-// pass passes over a string, and leaves it as it is.
+// pass skips a string and leaves it as it is.
 func (j *jsonScanner) pass() bool {
 	for j.at++; j.at < j.end; j.at++ {
 		switch c := j.data[j.at]; {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Which batch is of which lane is the same with any number of goroutines, and those of a
-// lane come in order, one at a time, also where goroutines are held up.
+// The lane of each batch is the same with any number of goroutines. The batches of a lane come in
+// order, one at a time, even if goroutines are delayed.
 func TestLanes(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b\n")
@@ -56,7 +56,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// A scan with lanes ends where a batch fails, whoever waits for the batch's lane.
+// A scan with lanes ends at a batch that fails, even if goroutines wait for the batch's lane.
 func TestLanesEnd(t *testing.T) {
 	text := "a\n" + strings.Repeat("some text to fill a piece\n", 200_000)
 	for i := range 60 {

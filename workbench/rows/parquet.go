@@ -15,10 +15,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// parquetBatch is how many rows of Parquet make a batch.
+// parquetBatch is the number of Parquet rows in a batch.
 const parquetBatch = 4096
 
-// parquetFormat is Parquet.
+// parquetFormat is the Parquet format of a file.
 type parquetFormat struct {
 	s      *Source
 	file   *parquet.File
@@ -32,19 +32,19 @@ type parquetFormat struct {
 type part struct {
 	group       int
 	start, rows int // in the group
-	batch, at   int // the number of its first batch, and of its first row, from 1
+	batch, at   int // the number of its first batch; the number of its first row, from 1
 }
 
-// Large row groups are read in parts where there are few of them. The parts begin at
-// batches; what is before one has to be unpacked where the file does not tell where
-// its pages are, so that they are no more than goroutines are likely.
+// If there are few row groups, large ones are read in parts. Each part begins at a batch. If the
+// file has no index of its pages, the rows before a part must be unpacked, so there are no more
+// parts than the likely number of goroutines.
 const (
 	fewGroups = 8
 	largePart = 1 << 17
 )
 
-// openParquet opens Parquet, which is read from its end: what is no plain file is
-// copied to a temporary one.
+// openParquet opens Parquet. Parquet is read from its end, so data that are not a plain file are
+// first copied to a temporary file.
 func (s *Source) openParquet(in io.Reader, st *stream) (err error) {
 	defer st.close()
 	if !st.parquet() {
@@ -84,10 +84,10 @@ func (s *Source) openParquet(in io.Reader, st *stream) (err error) {
 	return nil
 }
 
-// maxUnpacked is how much Parquet is unpacked to in memory.
+// maxUnpacked is the most memory for unpacked Parquet.
 const maxUnpacked = 1 << 30
 
-// openParquetBytes opens Parquet that is in memory; what is packed is unpacked there.
+// openParquetBytes opens Parquet in memory. It unpacks compressed data in memory.
 func (s *Source) openParquetBytes(st *stream) error {
 	if s.packing != "" {
 		unpacked, err := io.ReadAll(io.LimitReader(st.r, maxUnpacked+1))
@@ -112,13 +112,12 @@ func (s *Source) notParquet() error {
 	return &Unreadable{Name: s.name, Err: errors.New("is no Parquet: it does not begin with PAR1"), hint: "rename it after what it holds"}
 }
 
-// damaged is what is said of Parquet that cannot be read.
+// damaged returns the error for Parquet that cannot be read.
 func (s *Source) damaged(err error) error {
 	return &Unreadable{Name: s.name, Err: fmt.Errorf("the Parquet is damaged or cut short (%w)", err), hint: "copy the file again"}
 }
 
-// recovered turns a panic of the Parquet library, which takes damaged files at
-// their word, into an error.
+// recovered turns a panic of the Parquet library, which trusts damaged files, into an error.
 func (s *Source) recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = s.damaged(fmt.Errorf("%v", r))
@@ -156,7 +155,7 @@ func (s *Source) newParquet(r io.ReaderAt, size int64) (p *parquetFormat, err er
 	return p, nil
 }
 
-// addLeaves takes the columns below c, in the order of the file.
+// addLeaves adds the columns below c, in the order of the file.
 func (p *parquetFormat) addLeaves(c *parquet.Column) {
 	for _, c := range c.Columns() {
 		name := strings.Join(c.Path(), ".")
@@ -209,7 +208,7 @@ func (p *parquetFormat) scan(columns []string) (feed, error) {
 type parquetFeed struct {
 	format *parquetFormat
 	leaves []*leaf
-	part   int // next
+	part   int // the next part
 }
 
 func (f *parquetFeed) close() {}
@@ -300,7 +299,7 @@ func (p *parquetFormat) unreadable(l *leaf, err error) error {
 	return p.s.damaged(err)
 }
 
-// counterAt counts what is read.
+// counterAt counts the bytes read.
 type counterAt struct {
 	r io.ReaderAt
 	n *atomic.Int64

@@ -16,8 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// The files in testdata were written by DuckDB 2.0: 2,100 rows in two row groups, of
-// each type that it writes. Row i has values that are computed of i.
+// DuckDB 2.0 wrote the files in testdata: 2,100 rows in two row groups, of each type that it
+// writes. The values of row i are computed from i.
 func typesRow(i int) []string {
 	at := time.Date(2020, 7, 1, 10, 0, 0, 500e6, time.UTC)
 	n, ns := fmt.Sprint(i), fmt.Sprintf("v%d", i)
@@ -48,7 +48,7 @@ func TestParquet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, in := range []string{name, "-"} { // a file, and packed again on standard input
+		for _, in := range []string{name, "-"} { // a file, and compressed on standard input
 			src, err := Open(in, Options{Stdin: strings.NewReader(pack(t, "gzip", string(whole)))})
 			if err != nil {
 				t.Fatal(err)
@@ -122,8 +122,7 @@ func TestParquetColumns(t *testing.T) {
 	}
 }
 
-// Values in dictionaries, in pages of their own, and both in one batch; with nulls
-// and without.
+// Values are in dictionaries, in their own pages, and both in one batch; with nulls and without.
 func TestParquetPages(t *testing.T) {
 	type row struct {
 		Text  string  `parquet:"text,dict"`
@@ -182,7 +181,7 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// Damage gives an error, or other values; never more than that.
+// Damage causes an error, or other values, and nothing worse.
 func FuzzParquet(f *testing.F) {
 	whole, err := os.ReadFile("testdata/types_zstd.parquet")
 	if err != nil {
@@ -219,8 +218,8 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// A large row group is read in parts by several goroutines: each row once, numbered in
-// its order; with an index of the pages, and without one.
+// Several goroutines read a large row group in parts: each row once, numbered in its order, with an
+// index of the pages and without one.
 func TestParquetParts(t *testing.T) {
 	type record struct {
 		ID   int64   `parquet:"id"`
@@ -304,7 +303,7 @@ func TestParquetParts(t *testing.T) {
 			t.Fatalf("row %d came %d times", i, n)
 		}
 	}
-	// Passing over rows from the beginning comes to the same row as seeking does.
+	// Skipping rows from the beginning reaches the same row as seeking.
 	for _, l := range f.leaves {
 		c := &cursor{leaf: l, pages: f.file.RowGroups()[0].ColumnChunks()[l.index].Pages()}
 		d := &cursor{leaf: l}
@@ -335,7 +334,7 @@ func TestParquetParts(t *testing.T) {
 	}
 }
 
-// Waiting for standard input ends when it is told to.
+// The wait for standard input ends when Interrupt is closed.
 func TestInterrupt(t *testing.T) {
 	stop := make(chan struct{})
 	r, w, err := os.Pipe()

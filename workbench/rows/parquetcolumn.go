@@ -22,16 +22,16 @@ import (
 type leaf struct {
 	path  []string
 	index int         // of its chunk
-	max   byte        // the definition level of what is not null
-	typ   *value.Type // nil: text, whose type is to be guessed
+	max   byte        // the definition level of values that are not null
+	typ   *value.Type // nil: text, whose type must be guessed
 	kind  Kind
 	form  form
-	scale int64 // what is to be multiplied, or negative, divided by to get CQL's unit
-	point int   // digits behind the decimal point
-	fixed int   // length of values, 0: they have their own
+	scale int64 // factor to CQL's unit; negative: divisor
+	point int   // digits after the decimal point
+	fixed int   // length of values; 0: lengths differ
 }
 
-// form is the physical type with what is to be done about it.
+// form is a physical type with the conversion that it needs.
 type form uint8
 
 const (
@@ -51,7 +51,7 @@ const (
 	unsigned64 // to text
 )
 
-// newLeaf finds the CQL type; false where there is none.
+// newLeaf finds the CQL type; false: there is none.
 func newLeaf(c *parquet.Column) (*leaf, bool) {
 	l := &leaf{path: c.Path(), index: c.Index(), max: byte(c.MaxDefinitionLevel()), scale: 1}
 	t := c.Type()
@@ -145,16 +145,16 @@ func nanoseconds(u layout.TimeUnit) int64 {
 	return 1_000_000
 }
 
-// values are the values of a page or dictionary that are not null, in CQL's units.
+// values holds the values of a page or dictionary that are not null, in CQL's units.
 type values struct {
 	ints    []int64
 	floats  []float64
 	data    []byte
-	offsets []uint32 // one more than there are values; nil where all are fixed long
+	offsets []uint32 // one more than values; nil: all values have the same length
 	valid   bool     // text is UTF-8
 }
 
-// take converts a page's values. What it can it only refers to.
+// take converts a page's values. It refers to the page's memory if it can.
 func (v *values) take(l *leaf, raw encoding.Values) error {
 	v.ints, v.floats = v.ints[:0], v.floats[:0]
 	v.valid = true
@@ -221,7 +221,7 @@ func (v *values) take(l *leaf, raw encoding.Values) error {
 
 // texts writes decimals, and integers that are too large, as text.
 func (v *values) texts(l *leaf, raw encoding.Values) {
-	v.data, v.offsets = nil, []uint32{0} // what there was may still be referred to
+	v.data, v.offsets = nil, []uint32{0} // a batch may still refer to the old data
 	put := func(n *big.Int) {
 		v.data = appendDecimal(v.data, n, l.point)
 		v.offsets = append(v.offsets, uint32(len(v.data)))
@@ -252,7 +252,7 @@ func (v *values) texts(l *leaf, raw encoding.Values) {
 	}
 }
 
-// signed is a big-endian two's complement integer.
+// signed returns a big-endian two's complement integer.
 func signed(b []byte) *big.Int {
 	n := new(big.Int).SetBytes(b)
 	if len(b) > 0 && b[0] >= 0x80 {
@@ -261,7 +261,7 @@ func signed(b []byte) *big.Int {
 	return n
 }
 
-// appendDecimal writes n with so many digits behind the point.
+// appendDecimal appends n with that many digits after the point.
 func appendDecimal(dst []byte, n *big.Int, point int) []byte {
 	if n.Sign() < 0 {
 		dst = append(dst, '-')
@@ -283,17 +283,17 @@ type cursor struct {
 	*leaf
 	pages  parquet.Pages
 	page   parquet.Page
-	spent  []parquet.Page // that the current batch may still refer to
-	levels []byte         // of the page's rows; nil where none can be null
-	index  []int32        // into dict; nil where the page has the values
+	spent  []parquet.Page // pages to which the current batch may still refer
+	levels []byte         // of the page's rows; nil: no row can be null
+	index  []int32        // into dict; nil: the page has the values
 	plain  values
 	dict   values
-	known  parquet.Dictionary // that dict was taken from
+	known  parquet.Dictionary // the dictionary from which dict was taken
 	rows   int                // of the page
-	row    int                // next
-	value  int                // next
+	row    int                // the next row
+	value  int                // the next value
 
-	// The spans of a batch are of one buffer: a page's, as long as it lasts, or own.
+	// All spans of a batch are in one buffer: a page's, as long as one page is enough, or own.
 	own     []byte
 	copying bool
 	invalid bool // text of this batch may not be UTF-8
@@ -307,7 +307,7 @@ func (c *cursor) close() {
 	_ = c.pages.Close()
 }
 
-// release gives back the memory of pages that no batch refers to any longer.
+// release frees the pages to which no batch refers any longer.
 func (c *cursor) release() {
 	for _, p := range c.spent {
 		parquet.Release(p)
@@ -315,13 +315,13 @@ func (c *cursor) release() {
 	c.spent = c.spent[:0]
 }
 
-// seek begins at the page that has a row, where the file has an index of its pages;
-// what is left is to be passed over.
+// seek begins at the page that contains a row, if the file has an index of its pages. left is the
+// number of rows still to skip.
 func (c *cursor) seek(chunk parquet.ColumnChunk, row int) (left int, err error) {
 	index, err := chunk.OffsetIndex()
 	c.pages = chunk.Pages()
 	if err != nil || index == nil || index.NumPages() == 0 {
-		return row, nil // there is none
+		return row, nil // there is no index
 	}
 	page := index.NumPages() - 1
 	for page > 0 && index.FirstRowIndex(page) > int64(row) {
@@ -334,7 +334,7 @@ func (c *cursor) seek(chunk parquet.ColumnChunk, row int) (left int, err error) 
 	return row - int(first), c.pages.SeekToRow(first)
 }
 
-// skip passes over rows.
+// skip skips rows.
 func (c *cursor) skip(n int) error {
 	for n > 0 {
 		if c.row == c.rows {
@@ -462,8 +462,8 @@ func (c *cursor) fill(v *Vector, n int) error {
 	return nil
 }
 
-// numbers gives a vector the next m rows of a page. nulls says whether there were
-// any; Nulls is as long as the vector then.
+// numbers gives a vector the next m rows of a page. nulls says whether there were nulls before;
+// then Nulls is as long as the vector. It returns whether there are nulls now.
 func (c *cursor) numbers(v *Vector, m int, nulls bool) bool {
 	if c.levels != nil && !nulls {
 		nulls = true
@@ -499,7 +499,7 @@ func (c *cursor) numbers(v *Vector, m int, nulls bool) bool {
 	return nulls
 }
 
-// spans likewise.
+// spans gives a vector with spans the next m rows of a page.
 func (c *cursor) spans(v *Vector, m int) {
 	from := &c.plain
 	if c.index != nil {
@@ -558,7 +558,7 @@ func (c *cursor) dropBad(b *Batch, i int) {
 	}
 }
 
-// appendInt writes a value of Ints as CQL has it.
+// appendInt appends a value of Ints as CQL serializes it.
 func appendInt(dst []byte, n int64, t *value.Type) []byte {
 	var v []byte
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// all reads a text as a file of that name: the rows, and how many were bad.
+// all reads a text as a file of that name. It returns the rows, and how many were bad.
 func all(t testing.TB, name, text string, o Options, columns ...string) (got [][]string, bad []string, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -40,7 +40,7 @@ func all(t testing.TB, name, text string, o Options, columns ...string) (got [][
 	return got, bad, err
 }
 
-// texts are the rows of a batch: where each begins, and its values.
+// texts returns the rows of a batch: where each begins, and its values.
 func texts(b *Batch) (rows [][]string) {
 	for i := range b.N {
 		row := []string{fmt.Sprint(b.Line(i))}
@@ -116,7 +116,7 @@ func TestRead(t *testing.T) {
 		{"a.csv", "1,x\n2,y\n", Options{Names: []string{"a", "b"}}, [][]string{{"1", "1", "x"}, {"2", "2", "y"}}},
 		{"a.csv", "a,b\n1,x\n2,y\n", Options{Names: []string{"a", "b"}}, plain},
 		{"a.csv", "\r\n\na,b\r\n1,x\n2,y\n", Options{}, [][]string{{"4", "1", "x"}, {"5", "2", "y"}}},
-		// As cqlsh's COPY TO writes it.
+		// This is how cqlsh's COPY TO writes it.
 		{"a.csv", "a,b\n1,\"say \\\"hi\\\", he\\\\she\"\n2,\"{'k': 1, 'l': 2}\"\n3,a\\\\b\n", Options{}, [][]string{{"2", "1", `say "hi", he\she`}, {"3", "2", "{'k': 1, 'l': 2}"}, {"4", "3", `a\b`}}},
 		{"a.csv", "a,b\n1,\"C:\\\"\n2,\"D:\\\"\n", Options{}, [][]string{{"2", "1", `C:\`}, {"3", "2", `D:\`}}},
 		{"a.csv", "a,b,,\n1,é,,", Options{}, [][]string{{"2", "1", "é"}}},
@@ -131,7 +131,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Bad rows are named, and what follows them is read.
+// Bad rows are named, and the rows after them are read.
 func TestBadRows(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -243,7 +243,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// Memory stays what it is while a hundred megabytes go by.
+// Memory does not grow while a hundred megabytes are read.
 func TestMemoryIsBounded(t *testing.T) {
 	row := strings.Repeat("x", 1000) + ",y\n"
 	in := io.MultiReader(strings.NewReader("a,b\n"), io.LimitReader(&repeat{text: row}, 100<<20/int64(len(row))*int64(len(row))))
@@ -252,12 +252,12 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	runtime.GC() // what other tests left
+	runtime.GC() // frees what other tests left
 	var most atomic.Uint64
 	_, err = src.Scan(t.Context(), ScanOptions{Workers: 2}, func(_ int, b *Batch) error {
 		if b.Seq%50 == 0 {
 			var m runtime.MemStats
-			runtime.GC() // what is held, not what the collector has had no time for
+			runtime.GC() // measures live memory, not garbage
 			runtime.ReadMemStats(&m)
 			most.Store(max(most.Load(), m.HeapAlloc))
 		}

@@ -15,25 +15,25 @@ import (
 
 // ScanOptions says how to scan.
 type ScanOptions struct {
-	Workers    int      // goroutines; 0: as many as there are processors
-	Lanes      int      // 0: as many as there are workers, each its own; see Source.Scan
-	Columns    []string // which the caller needs, in this order; nil: all
-	MaxBadRows int64    // rows to pass over before giving up
+	Workers    int      // goroutines; 0: one for each processor
+	Lanes      int      // 0: one for each worker; see Source.Scan
+	Columns    []string // the columns that the caller needs, in this order; nil: all
+	MaxBadRows int64    // bad rows to skip before the scan fails
 
-	// Progress, where not nil, is told now and then what has been read: bytes of the
-	// file (see Source.Progress) and rows. Calls do not overlap.
+	// Progress, if not nil, is called now and then with what was read: bytes of the file (see
+	// Source.Progress) and rows. Calls do not overlap.
 	Progress func(bytes, rows int64)
 }
 
-// Scanned is what a scan went over.
+// Scanned summarizes a scan.
 type Scanned struct {
-	Rows    int64 // good ones
+	Rows    int64 // good rows
 	Bad     int64
-	First   []BadRow // the first few bad ones, in the order of the data
-	Partial bool     // the context ended it
+	First   []BadRow // the first few bad rows, in the order of the data
+	Partial bool     // the context ended the scan
 }
 
-// Shown is the first few bad rows as their messages.
+// Shown returns the messages of the first few bad rows.
 func (s *Scanned) Shown() (list []string) {
 	for i := range s.First {
 		list = append(list, s.First[i].Error())
@@ -41,16 +41,15 @@ func (s *Scanned) Shown() (list []string) {
 	return list
 }
 
-// Scan reads all rows, from the first one, and gives them to each in batches, from
-// several goroutines at once: lane, below o.Workers, says which. With o.Lanes lanes are
-// below that, however many goroutines there are: which batch is of which lane is a matter
-// of the data alone, and the batches of a lane come one after the other, in the order of
-// the data. So what is counted lane by lane is the same whatever the pace. It returns when
-// the last call has. It can be called again: standard input is kept in a temporary
-// file for that, where Options.Again was set.
+// Scan reads all rows, from the first one on, and passes them to each in batches, from several
+// goroutines at once. lane is below o.Workers. With o.Lanes, lane is below that number, however
+// many goroutines there are. Then the lane of a batch depends only on the data, and the batches of
+// a lane come one after the other, in the order of the data. So what a caller counts for each lane
+// does not depend on timing. Scan returns after the last call of each. It can be called again: if
+// Options.Again is set, standard input is kept in a temporary file for that.
 //
-// When ctx ends, the rows up to some point are what there is: Scanned.Partial, and no
-// error. An error of each ends the scan, and is its error.
+// When ctx ends, the scan ends at some row: Scanned.Partial is set, and there is no error. An error
+// of each ends the scan, and Scan returns it.
 func (s *Source) Scan(ctx context.Context, o ScanOptions, each func(lane int, b *Batch) error) (Scanned, error) {
 	if err := s.chosen(o.Columns); err != nil {
 		return Scanned{}, err
@@ -77,14 +76,14 @@ func (s *Source) Scan(ctx context.Context, o ScanOptions, each func(lane int, b 
 	if j, ok := s.format.(*jsonFormat); ok {
 		j.settle()
 	}
-	// What is left could not be put behind what failed.
+	// Pieces that are left could not come after the one that failed.
 	if c.err == nil && c.feedErr != nil {
 		c.err = c.feedErr
 	}
 	return c.total, c.err
 }
 
-// scan is a scan that is going on.
+// scan is a scan in progress.
 type scan struct {
 	s    *Source
 	o    ScanOptions
@@ -92,29 +91,29 @@ type scan struct {
 	feed feed
 
 	take   sync.Mutex // guards feed.next and pieces
-	pieces int        // that were taken
-	mu     sync.Mutex // guards what follows
+	pieces int        // the number of pieces taken
+	mu     sync.Mutex // guards the following fields
 
-	turns sync.Cond // a lane has gone on, or the scan is given up
-	lanes []int     // of each, the piece whose turn it is
+	turns sync.Cond // signals that a lane has advanced, or that the scan ends
+	lanes []int     // for each lane, the piece whose turn it is
 	lost  int       // the first piece of which some batches will not come
 
 	total   Scanned
-	next    int           // the batch whose tally is wanted
-	waiting map[int]tally // of batches behind it
-	err     error         // the first in the order of the data
+	next    int           // the batch whose tally comes next
+	waiting map[int]tally // of later batches
+	err     error         // the first error in the order of the data
 	feedErr error
 	stopped bool
 }
 
-// tally is what a batch counts.
+// tally holds the counts of a batch.
 type tally struct {
 	good, bads int64
 	bad        []BadRow
-	err        error // of each
+	err        error // returned by each
 }
 
-// enter waits for the turn of a piece in its lane; false where it will not come.
+// enter waits for the turn of a piece in its lane; false: the turn will not come.
 func (c *scan) enter(piece int) bool {
 	if c.o.Lanes == 0 {
 		return true
@@ -127,9 +126,9 @@ func (c *scan) enter(piece int) bool {
 	return c.lanes[piece%c.o.Lanes] == piece
 }
 
-// leave ends the turn of a piece; whole is false where some of its batches did not come.
+// leave ends the turn of a piece. whole is false if some of its batches did not come.
 func (c *scan) leave(piece int, whole bool) {
-	if c.o.Lanes == 0 || whole && !c.enter(piece) { // of no batches
+	if c.o.Lanes == 0 || whole && !c.enter(piece) { // a piece without batches
 		return
 	}
 	c.mu.Lock()
@@ -211,7 +210,7 @@ func (c *scan) work(worker int, each func(lane int, b *Batch) error) {
 
 var errStopped = errors.New("the scan has ended")
 
-// done says that no further piece is to be taken.
+// done reports whether no further piece may be taken.
 func (c *scan) done() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,8 +24,8 @@ func source(t testing.TB, text string) *Source {
 	return src
 }
 
-// Many goroutines give each row once, batches numbered in the order of the data, and
-// the same bad rows first, whichever was read first.
+// Many goroutines pass each row once. Batches are numbered in the order of the data, and the first
+// bad rows are the same, whichever were read first.
 func TestScanInParallel(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	const n = 60_000

@@ -14,66 +14,66 @@ import (
 	"sync/atomic"
 )
 
-// MaxRecord is the longest record, in bytes.
+// MaxRecord is the greatest length of a record, in bytes.
 const MaxRecord = 16 << 20
 
-// Format is how rows are written.
+// Format says how rows are written.
 type Format string
 
 const (
-	Auto      Format = ""        // by what the file holds and its name
+	Auto      Format = ""        // decided by the file's content and name
 	CSV       Format = "csv"     // RFC 4180, or with cqlsh's backslashes
-	JSONLines Format = "jsonl"   // an object a line
-	Parquet   Format = "parquet" // Apache Parquet; its lists and maps are left out
+	JSONLines Format = "jsonl"   // one object a line
+	Parquet   Format = "parquet" // Apache Parquet; lists and maps are left out
 )
 
 // Header says whether the first record of CSV names the columns.
 type Header uint8
 
 const (
-	GuessHeader Header = iota // unless the first record has a number, a date, a UUID …
+	GuessHeader Header = iota // it does, unless it has a number, a date, a UUID …
 	HasHeader
 	NoHeader // columns are c1, c2, … or Options.Names
 )
 
-// Options says what the file does not.
+// Options says what the file does not say.
 type Options struct {
 	Format    Format
-	Delimiter rune      // of CSV: one ASCII character; 0: guessed of comma, tab, semicolon and bar
+	Delimiter rune      // of CSV: one ASCII character; 0: guessed among comma, tab, semicolon and bar
 	Header    Header    // of CSV
-	Names     []string  // of the columns of CSV, where it has no header
+	Names     []string  // of the columns of CSV without a header
 	Again     bool      // Scan is called more than once: standard input is kept in a temporary file
-	Stdin     io.Reader // what "-" reads; os.Stdin where nil
-	Name      string    // what "-" is called; standard input by default
+	Stdin     io.Reader // what "-" reads; nil: os.Stdin
+	Name      string    // the name of "-"; default: standard input
 
-	// Interrupt, where not nil, ends the waiting for standard input, or what else is no
-	// plain file, when it is closed: Open fails, a scan is Partial.
+	// Interrupt, if not nil, ends the wait for standard input, or for other data that are not a
+	// plain file, when it is closed: Open fails, and a scan is Partial.
 	Interrupt <-chan struct{}
 }
 
-// Source is an open file of rows. It is for one goroutine, but for Progress; one
-// scan at a time.
+// Source is an open file of rows. It is for one goroutine, except for Progress, and runs one scan
+// at a time.
 type Source struct {
 	name  string // for messages
 	path  string
-	data  []byte // all of it, where it is in memory
-	size  int64  // of the file, 0 where it is not known
+	data  []byte // all data, if they are in memory
+	size  int64  // of the file; 0: unknown
 	read  atomic.Int64
 	close []func()
 
 	format  format
 	packing string  // "gzip", "zstd" or ""
-	first   *stream // opened, and not scanned yet
+	first   *stream // open, and not scanned yet
 	spool   *os.File
 }
 
 // format is a way of writing rows.
 type format interface {
-	// columns are those known so far. Safe for concurrent use.
+	// columns returns the columns known so far. It is safe for concurrent use.
 	columns() ([]Column, int)
 	// describe says how the rows are written, for people.
 	describe() string
-	// scan begins to read all rows; columns are the chosen ones, nil for all.
+	// scan begins to read all rows. columns are the chosen ones; nil: all.
 	scan(columns []string) (feed, error)
 }
 
@@ -81,8 +81,7 @@ type format interface {
 type feed interface {
 	// next takes the next piece of the data; io.EOF at the end. Calls do not overlap.
 	next(w *work) error
-	// parse gives the rows of that piece to each. Calls may overlap, each with its own
-	// work.
+	// parse passes the rows of that piece to each. Calls may overlap, each with its own work.
 	parse(w *work, each func(*Batch) error) error
 	close()
 }
@@ -94,7 +93,7 @@ type work struct {
 	data   []byte
 	lines  int // in data
 	batch  Batch
-	parser any // the format's own
+	parser any // of the format
 	part   int // of Parquet
 }
 
@@ -142,11 +141,11 @@ func Open(name string, o Options) (*Source, error) {
 	return s, nil
 }
 
-// OpenBytes opens rows that are in memory, and writes nothing to a disk. name is for
-// messages, and its extension says what they are. data must not change until Close.
+// OpenBytes opens rows that are in memory, and writes nothing to a disk. name is for messages, and
+// its extension names the format. data must not change until Close.
 func OpenBytes(name string, data []byte, o Options) (*Source, error) {
 	s := &Source{name: name, data: data, size: int64(len(data))}
-	o.Again = false // they are there
+	o.Again = false // data can be read again
 	if err := s.open(bytes.NewReader(data), name, o); err != nil {
 		s.Close()
 		return nil, err
@@ -163,7 +162,7 @@ func openError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err, hint = errors.New("there is no such file"), "- reads standard input"
-		entries, _ := os.ReadDir(filepath.Dir(name)) // a hint, where it can be had
+		entries, _ := os.ReadDir(filepath.Dir(name)) // only a hint: an error does not matter
 		var names []string
 		for _, e := range entries {
 			names = append(names, e.Name())
@@ -189,7 +188,7 @@ func (s *Source) open(in io.Reader, name string, o Options) error {
 		if err != nil {
 			return &Unreadable{Name: s.name, Err: fmt.Errorf("cannot be kept for a second reading: %w", err), hint: "TMPDIR names a folder with room for it"}
 		}
-		_ = os.Remove(f.Name()) // stays until it is closed, where the system is so kind
+		_ = os.Remove(f.Name()) // the file exists until it is closed, if the system allows it
 		s.spool = f
 		s.close = append(s.close, func() { f.Close(); _ = os.Remove(f.Name()) })
 		in = io.TeeReader(in, f)
@@ -240,11 +239,11 @@ func (s *Source) open(in io.Reader, name string, o Options) error {
 	return err
 }
 
-// Name is the file's name, for people.
+// Name returns the file's name, for people.
 func (s *Source) Name() string { return s.name }
 
-// Describe says how the rows are written, as far as it was found out: "CSV, fields
-// parted by ';', with a header, gzip".
+// Describe says how the rows are written, as far as it was found: "CSV, fields parted by ';', with
+// a header, gzip".
 func (s *Source) Describe() string {
 	if s.packing == "" {
 		return s.format.describe()
@@ -252,15 +251,14 @@ func (s *Source) Describe() string {
 	return s.format.describe() + ", " + s.packing
 }
 
-// Columns are the columns known so far. JSON Lines may get more as they are read,
-// behind these.
+// Columns returns the columns known so far. Reading JSON Lines may add columns behind these.
 func (s *Source) Columns() []Column {
 	c, _ := s.format.columns()
 	return c
 }
 
-// Progress is how many bytes of the file have been read in this scan, and how many
-// it has, 0 where that is not known. It may be called from another goroutine.
+// Progress returns how many bytes of the file this scan has read, and how many the file has; 0:
+// unknown. Another goroutine may call it.
 func (s *Source) Progress() (read, size int64) { return s.read.Load(), s.size }
 
 // Close closes the file.
@@ -274,7 +272,7 @@ func (s *Source) Close() {
 	s.close, s.first = nil, nil
 }
 
-// chosen checks that there are such columns.
+// chosen returns an error if a column does not exist.
 func (s *Source) chosen(columns []string) error {
 	has, line := s.format.columns()
 	known := make(map[string]bool, len(has))

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// stream is the bytes of the data, unpacked, with a head that can be looked at.
+// stream is the unpacked bytes of the data, with a head that can be examined.
 type stream struct {
 	s    *Source
 	r    *bufio.Reader
@@ -31,10 +31,10 @@ func (st *stream) close() {
 	st.done = nil
 }
 
-// headSize is how much of the data is looked at to find out what they are.
+// headSize is how much of the data is examined to find the format.
 const headSize = 1 << 20
 
-// unpack undoes compression. It takes an extension that says so off ext.
+// unpack undoes compression. It removes an extension that names the compression from ext.
 func (s *Source) unpack(in io.Reader, ext *string) (*stream, error) {
 	s.read.Store(0)
 	st := &stream{s: s}
@@ -73,8 +73,8 @@ func (s *Source) unpack(in io.Reader, ext *string) (*stream, error) {
 	return st, nil
 }
 
-// open gives the data from their beginning: what Open has opened, at first, and
-// then the file anew, or what was kept of standard input.
+// stream returns the data from their beginning: first the stream that Open opened, later the file
+// opened again, or the copy of standard input.
 func (s *Source) stream() (*stream, error) {
 	if st := s.first; st != nil {
 		s.first = nil
@@ -116,23 +116,23 @@ func (s *Source) stream() (*stream, error) {
 }
 
 func (st *stream) parquet() bool {
-	magic, _ := st.r.Peek(4) // what is shorter is not
+	magic, _ := st.r.Peek(4) // shorter data have no magic number
 	return string(magic) == "PAR1"
 }
 
-// skipMark passes over the byte order mark of UTF-8 and refuses the others.
+// skipMark skips the byte order mark of UTF-8, and refuses other marks.
 func (st *stream) skipMark() error {
-	mark, _ := st.r.Peek(3) // what is shorter has none
+	mark, _ := st.r.Peek(3) // shorter data have no mark
 	switch {
 	case string(mark) == "\xef\xbb\xbf":
-		_, _ = st.r.Discard(3) // is buffered
+		_, _ = st.r.Discard(3) // these bytes are buffered
 	case len(mark) >= 2 && (string(mark[:2]) == "\xff\xfe" || string(mark[:2]) == "\xfe\xff"):
 		return &Unreadable{Name: st.s.name, Line: 1, Err: errors.New("is UTF-16; UTF-8 is wanted"), hint: "iconv -f UTF-16 -t UTF-8 makes one of the other"}
 	}
 	return nil
 }
 
-// firstByte is the first that is no white space. It looks no further than the head.
+// firstByte returns the first byte that is not white space. It searches only the head.
 func (st *stream) firstByte() (byte, error) {
 	for n := 1; ; n++ {
 		b, err := st.r.Peek(n)
@@ -150,7 +150,7 @@ func (st *stream) firstByte() (byte, error) {
 	}
 }
 
-// head is the beginning of the data, up to headSize; all says that it is the whole.
+// head returns the beginning of the data, up to headSize. all reports whether that is everything.
 func (st *stream) head() (head []byte, all bool, err error) {
 	head, err = st.r.Peek(headSize)
 	switch {
@@ -159,14 +159,14 @@ func (st *stream) head() (head []byte, all bool, err error) {
 	case errors.Is(err, io.EOF):
 		return head, true, nil
 	}
-	// What is wrong further on is told when it is reached.
+	// An error further on is reported when a reader reaches it.
 	if len(head) > 0 {
 		return head, false, nil
 	}
 	return nil, false, st.s.readError(err, 0)
 }
 
-// readError explains an error of the reader below.
+// readError explains an error of the underlying reader.
 func (s *Source) readError(err error, line int) error {
 	u := &Unreadable{Name: s.name, Line: line, Err: err}
 	switch {
@@ -180,7 +180,7 @@ func (s *Source) readError(err error, line int) error {
 	return u
 }
 
-// counter counts what is read.
+// counter counts the bytes read.
 type counter struct {
 	r io.Reader
 	n *atomic.Int64

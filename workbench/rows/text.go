@@ -8,25 +8,25 @@ import (
 	"io"
 )
 
-// pieceSize is about how many bytes of text a goroutine is given at once: some
-// thousand rows, which stay in its cache.
+// pieceSize is about how many bytes of text a goroutine gets at once: some thousand rows, which fit
+// into its cache.
 const pieceSize = 256 << 10
 
-// padding is zero bytes behind a piece, so that words can be read at its end.
+// padding is the number of zero bytes after a piece, so that words can be read at its end.
 const padding = 8
 
-// textFeed parts text into pieces at the ends of records. A piece ends with a line
-// end, also where the data do not.
+// textFeed splits text into pieces at the ends of records. A piece ends with a line end, even if
+// the data do not.
 type textFeed struct {
 	st *stream
-	// cut is behind the last record that is whole in data; 0 where there is none.
+	// cut returns the end of the last complete record in data; 0: there is none.
 	cut   func(data []byte) int
 	carry []byte // what was read beyond the last piece
 	seq   int
-	line  int // of what is next
+	line  int // of the next piece
 	ended bool
-	fault error // what reading ended with, but for the end of the data
-	err   error // what next says from now on
+	fault error // the error with which reading ended, if it is not the end of the data
+	err   error // what next returns from now on
 }
 
 func (f *textFeed) close() { f.st.close() }
@@ -43,7 +43,7 @@ func (f *textFeed) next(w *work) error {
 		}
 		end := len(buf)
 		switch {
-		case !f.ended || f.fault != nil: // what an error cuts off is not looked at
+		case !f.ended || f.fault != nil: // a record that an error cut off is not parsed
 			end = f.cut(buf)
 		case end > 0 && buf[end-1] != '\n':
 			buf = append(buf, '\n')
@@ -94,7 +94,7 @@ func (f *textFeed) give(w *work, data []byte) {
 	f.line += lines
 }
 
-// padded is the piece with padding behind it.
+// padded returns the piece with padding behind it.
 func (w *work) padded() []byte {
 	n := len(w.data)
 	w.data = append(w.data, 0, 0, 0, 0, 0, 0, 0, 0)[:n]
@@ -106,7 +106,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// zeros has the highest bit of each byte of v that is zero, and no other bit.
+// zeros returns the highest bit of each byte of v that is zero, and no other bits.
 func zeros(v uint64) uint64 {
 	return ^((v&^uint64(highs) + ^uint64(highs)) | v | ^uint64(highs))
 }
