@@ -13,12 +13,12 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
-// Scheme is how an address of this package begins.
+// Scheme is the beginning of this package's addresses.
 const Scheme = "cql://"
 
 const defaultPort = 9042
 
-// Address is where a table is.
+// Address is the place of a table.
 type Address struct {
 	User     string
 	Hosts    []string // host:port of contact points
@@ -26,7 +26,7 @@ type Address struct {
 	Table    string
 }
 
-// Is says whether a text is meant as an address of this package.
+// Is reports whether a text is meant as an address of this package.
 func Is(text string) bool { return strings.HasPrefix(text, Scheme) }
 
 // Parse reads cql://[user@]host[:port][,host[:port]…]/keyspace.table. Names are in
@@ -85,7 +85,7 @@ func Parse(text string) (Address, error) {
 	return a, nil
 }
 
-// hostPort adds the default port where there is none.
+// hostPort adds the default port if there is none.
 func hostPort(host string) (string, error) {
 	port := strconv.Itoa(defaultPort)
 	name := host
@@ -136,10 +136,10 @@ func name(text string) (identifier, rest string, err error) {
 	return identifier, text[end:], nil
 }
 
-// Identifier writes a name as CQL needs it.
+// Identifier formats a name as CQL needs it.
 func Identifier(name string) string { return string(syntax.AppendIdent(nil, name)) }
 
-// String is the address as Parse reads it.
+// String formats the address as Parse reads it.
 func (a Address) String() string {
 	user := ""
 	if a.User != "" {
@@ -148,5 +148,5 @@ func (a Address) String() string {
 	return Scheme + user + strings.Join(a.Hosts, ",") + "/" + url.PathEscape(a.Name())
 }
 
-// Name is keyspace.table, as CQL writes it.
+// Name returns keyspace.table, as CQL writes it.
 func (a Address) Name() string { return Identifier(a.Keyspace) + "." + Identifier(a.Table) }

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// cell takes a value from the driver as it is serialized, of whatever type. It is a
-// view of the response, good until the next row.
+// cell takes a serialized value of any type from the driver. It points into the response and is
+// valid until the next row.
 type cell struct{ data []byte }
 
 // UnmarshalCQL implements gocql.Unmarshaler.
@@ -18,8 +18,8 @@ func (c *cell) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
-// destinations are what the driver scans a row of these columns into: it takes a
-// tuple apart, so that has one for each of its elements.
+// destinations returns what the driver scans a row of these columns into. The driver splits a
+// tuple, so a tuple has one destination for each of its elements.
 func destinations(columns []gocql.ColumnInfo) ([]cell, []any) {
 	n := 0
 	for _, c := range columns {
@@ -40,8 +40,8 @@ func parts(c gocql.ColumnInfo) int {
 	return 1
 }
 
-// gather gives each column's value to put, tuples put together again. (A tuple whose
-// elements are all null cannot be told from null.)
+// gather passes each column's value to put, and joins tuples again. (A tuple whose elements are all
+// null cannot be told from null.)
 func gather(columns []gocql.ColumnInfo, cells []cell, put func(i int, v []byte)) {
 	at := 0
 	for i, c := range columns {

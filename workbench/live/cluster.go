@@ -20,18 +20,18 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
-// Cluster is what the store says of itself.
+// Cluster holds what the store says about itself.
 type Cluster struct {
 	Name        string
 	Release     string
 	Partitioner string // without its package
-	Nodes       []Node // by data centre and address
+	Nodes       []Node // sorted by data centre and address
 
-	// Door says that what answers is an evenkeel door, which shows itself as one node
-	// with the whole ring: its backend's nodes are not seen.
+	// Door says that an evenkeel door answers. It shows itself as one node with the whole ring, and
+	// hides its backend's nodes.
 	Door bool
 
-	// Keyspaces says that it is Amazon Keyspaces, which bills what is read.
+	// Keyspaces says that it is Amazon Keyspaces, which bills reads.
 	Keyspaces bool
 }
 
@@ -41,7 +41,7 @@ type Node struct {
 	DataCenter string
 	Rack       string
 	HostID     string
-	Tokens     []int64 // ascending; each ends a range that is the node's own
+	Tokens     []int64 // ascending; each ends a range that the node owns
 }
 
 // Cluster reads system.local and system.peers.
@@ -62,7 +62,7 @@ func (t *Table) Cluster(ctx context.Context) (*Cluster, error) {
 		return nil, err
 	}
 	c.Nodes = append(c.Nodes, node)
-	// Of the same node: another one's peers lack itself and have this one.
+	// Ask the same node: another node's peers lack that node and contain this one.
 	peers, err := t.on(node.HostID).Query(ctx, wire.One, "SELECT * FROM system.peers")
 	if err != nil {
 		return nil, t.reading(err)
@@ -109,7 +109,7 @@ func nodeOf(row catalog.Row, addresses ...string) (Node, error) {
 	return n, nil
 }
 
-// on is a session whose statements one node answers; any, where the id is unknown.
+// on returns a session whose statements one node answers; any node if the id is unknown.
 func (t *Table) on(hostID string) pinned { return pinned{t.session, hostID} }
 
 type pinned struct {
@@ -121,7 +121,7 @@ func (p pinned) Query(ctx context.Context, cl wire.Consistency, cql string, valu
 	return system{p.session}.query(ctx, p.hostID, cql, values...)
 }
 
-// Age is for how long the table has had its columns, 0 where the store does not tell.
+// Age returns how long the table has had its columns; 0: the store does not say.
 func (t *Table) Age(ctx context.Context) time.Duration {
 	iter := t.session.Query("SELECT WRITETIME(kind) FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?", t.at.Keyspace, t.at.Table).IterContext(ctx)
 	var micros int64
@@ -137,16 +137,16 @@ func (t *Table) Age(ctx context.Context) time.Duration {
 	return time.Since(oldest)
 }
 
-// Estimate is what system.size_estimates holds: each node's own ranges as its last
+// Estimate holds the figures of system.size_estimates: each node's own ranges as its last
 // compaction or flush left them, renewed every five minutes.
 type Estimate struct {
 	Partitions float64 // of the whole table
 	MeanBytes  float64 // of a partition
-	Covered    float64 // share of the ring that estimates were found for
+	Covered    float64 // share of the ring that has estimates
 }
 
-// Estimate adds up system.size_estimates of the nodes that answer. ok is false where
-// the store has none of this table.
+// Estimate adds up system.size_estimates of the nodes that answer. ok is false if the store has
+// none for this table.
 func (t *Table) Estimate(ctx context.Context, c *Cluster) (e Estimate, ok bool, err error) {
 	var bytes float64
 	for _, n := range c.Nodes {
@@ -157,7 +157,7 @@ func (t *Table) Estimate(ctx context.Context, c *Cluster) (e Estimate, ok bool, 
 			if ctx.Err() != nil {
 				return e, false, ctx.Err()
 			}
-			continue // this node's share is put in from the others'
+			continue // this node's share is inferred from the others'
 		}
 		for _, r := range found {
 			start, err1 := strconv.ParseInt(string(r["range_start"]), 10, 64)
@@ -180,8 +180,8 @@ func (t *Table) Estimate(ctx context.Context, c *Cluster) (e Estimate, ok bool, 
 	return e, true, nil
 }
 
-// Share is how much of the ring a range is; one whose end is not above its beginning
-// goes over the ring's start.
+// Share returns the range's share of the ring. If its end is not above its beginning, it goes over
+// the ring's start.
 func (r Range) Share() float64 {
 	width := uint64(r.UpTo) - uint64(r.After)
 	if width == 0 {
@@ -201,7 +201,7 @@ func integer(v []byte) (n int64) {
 	return n
 }
 
-// View is a number that a node shows of the table in system_views.
+// View is a number about the table that a node shows in system_views.
 type View struct {
 	Node   string
 	Table  string // of system_views
@@ -209,11 +209,11 @@ type View struct {
 	Value  float64
 }
 
-// views are the tables of system_views that say something of a table's partitions.
+// views are the tables of system_views that describe a table's partitions.
 var views = []string{"max_partition_size", "max_sstable_size", "disk_usage", "tombstones_per_read", "rows_per_read"}
 
-// Views reads what the nodes show of the table in system_views; nothing where the
-// store has no such tables.
+// Views reads what the nodes show about the table in system_views; nothing if the store has no such
+// tables.
 func (t *Table) Views(ctx context.Context, c *Cluster) ([]View, error) {
 	var out []View
 	for _, n := range c.Nodes {
@@ -246,7 +246,7 @@ func (t *Table) Views(ctx context.Context, c *Cluster) ([]View, error) {
 	return out, nil
 }
 
-// Same says whether the table is still the one that was opened.
+// Same returns an error if the table is no longer the one that was opened.
 func (t *Table) Same(ctx context.Context) error {
 	found, err := t.Query(ctx, "SELECT id FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?", []byte(t.at.Keyspace), []byte(t.at.Table))
 	if err != nil {

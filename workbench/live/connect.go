@@ -21,19 +21,19 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// Options says how to connect and read. The zero value is open, plain and
-// unhurried.
+// Options says how to connect and read. The zero value connects without password and TLS, and reads
+// without a limit.
 type Options struct {
 	Password string        // of Address.User
-	TLS      *tls.Config   // nil: without
-	Timeout  time.Duration // of a request; 0: 12 s, above the store's own
-	Patience time.Duration // how long a page is asked for again that fails; 0: 15 s, in which a node restarts
-	Rate     float64       // rows read a second at most; 0: no limit
+	TLS      *tls.Config   // nil: no TLS
+	Timeout  time.Duration // of a request; 0: 12 s, more than the store's own
+	Patience time.Duration // how long a failing page is requested again; 0: 15 s, in which a node can restart
+	Rate     float64       // the most rows read per second; 0: no limit
 }
 
 const (
 	connectTimeout = 8 * time.Second
-	readTimeout    = 12 * time.Second // above the store's own for a range, 10 s by default
+	readTimeout    = 12 * time.Second // more than the store's own for a range, 10 s by default
 	patience       = 15 * time.Second
 )
 
@@ -91,7 +91,7 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 	return t, nil
 }
 
-// connect waits for a session, which the driver makes without a context.
+// connect waits for a session. The driver makes it without a context.
 func connect(ctx context.Context, c *gocql.ClusterConfig) (*gocql.Session, error) {
 	type result struct {
 		session *gocql.Session
@@ -115,7 +115,7 @@ func connect(ctx context.Context, c *gocql.ClusterConfig) (*gocql.Session, error
 	}
 }
 
-// silent drops what the driver has to say: what matters comes as errors.
+// silent drops the driver's log: important events come as errors.
 type silent struct{}
 
 func (silent) Error(string, ...gocql.LogField)   {}
@@ -152,7 +152,7 @@ func (t *Table) describe(ctx context.Context) error {
 	return nil
 }
 
-// nearest is a hint with the names that there are.
+// nearest returns a hint with the existing names.
 func nearest(name string, names []string, what string) string {
 	own := names[:0:0]
 	for _, n := range names {
@@ -175,21 +175,20 @@ func nearest(name string, names []string, what string) string {
 	return hint + "the " + what + " are " + strings.Join(own, ", ") + more
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (t *Table) Close() { t.session.Close() }
 
-// Address is where the table is.
+// Address returns the table's address.
 func (t *Table) Address() Address { return t.at }
 
-// Schema is the table's columns and options. Through an evenkeel door it is the
-// logical table.
+// Schema returns the table's columns and options. Through an evenkeel door it is the logical table.
 func (t *Table) Schema() *schema.Table { return t.schema }
 
-// Keyspace is the keyspace that the table is in, with its replication.
+// Keyspace returns the table's keyspace, with its replication.
 func (t *Table) Keyspace() *schema.Keyspace { return t.keyspace }
 
-// Sharding is write_sharding as an evenkeel door shows it, "" where the table is not
-// sharded or this is no door.
+// Sharding returns write_sharding as an evenkeel door shows it; "": the table is not sharded, or
+// this is no door.
 func (t *Table) Sharding() string {
 	ext, _ := t.schema.Options["extensions"].(map[string][]byte)
 	return string(ext[catalog.Property])
@@ -197,8 +196,8 @@ func (t *Table) Sharding() string {
 
 var bucket = regexp.MustCompile(`'bucket': '([^']+)'`)
 
-// BucketOf returns the length of the buckets that a layout of strategy time cuts partitions
-// into, "" for other layouts.
+// BucketOf returns the length of the buckets into which a layout of strategy time divides
+// partitions; "" for other layouts.
 func BucketOf(layout string) string {
 	if m := bucket.FindStringSubmatch(layout); m != nil {
 		return m[1]
@@ -206,19 +205,19 @@ func BucketOf(layout string) string {
 	return ""
 }
 
-// ranges are the places in write_sharding: those of keys in general, and of epochs.
+// ranges matches the numbers of shards in write_sharding: those of keys in general, and of epochs.
 var (
 	ranges = regexp.MustCompile(`'shards': '([0-9]+)'|([0-9]+)(?:@([0-9]+))? from `)
 	base   = regexp.MustCompile(`'base': '([0-9]+)'`)
 )
 
-// Shards is the highest number of a shard that the table has through an evenkeel door,
-// keys with an entry of their own aside; 0 where it has none, or this is no door.
+// Shards returns the highest shard number of the table through an evenkeel door, without keys that
+// have their own entry; 0: it has no shards, or this is no door.
 func (t *Table) Shards() int { return highest(t.Sharding()) }
 
 func highest(sharding string) int {
 	number := func(digits string) int {
-		n, _ := strconv.Atoi(digits) // is digits, or nothing
+		n, _ := strconv.Atoi(digits) // digits, or nothing
 		return n
 	}
 	first, last := 0, 0
@@ -243,7 +242,7 @@ func (s system) Query(ctx context.Context, _ wire.Consistency, cql string, value
 	return s.query(ctx, "", cql, values...)
 }
 
-// query asks the node of that id, any where it is "".
+// query asks the node with that id; "": any node.
 func (s system) query(ctx context.Context, hostID, cql string, values ...[]byte) ([]catalog.Row, error) {
 	args := make([]any, len(values))
 	for i, v := range values {
@@ -278,8 +277,8 @@ func (s system) query(ctx context.Context, hostID, cql string, values ...[]byte)
 	}
 }
 
-// Query runs a SELECT on one of the store's own tables and returns its rows, cells
-// serialized, by column; null ones are absent.
+// Query runs a SELECT on one of the store's own tables. It returns the rows with serialized cells,
+// by column; null cells are absent.
 func (t *Table) Query(ctx context.Context, cql string, values ...[]byte) ([]catalog.Row, error) {
 	all, err := system{t.session}.Query(ctx, wire.One, cql, values...)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
-// Codes of native_protocol_v5.spec §8 that asking again does not help against.
+// final holds the codes of native_protocol_v5.spec §8 for which a retry does not help.
 var final = map[int]bool{
 	gocql.ErrCodeProtocol: true, gocql.ErrCodeCredentials: true, gocql.ErrCodeSyntax: true,
 	gocql.ErrCodeUnauthorized: true, gocql.ErrCodeInvalid: true, gocql.ErrCodeConfig: true,
 }
 
-// code is the store's code of an error, 0 where it is not the store's.
+// code returns the store's code of an error; 0: the error is not the store's.
 func code(err error) int {
 	var r gocql.RequestError
 	if errors.As(err, &r) {
@@ -29,7 +29,7 @@ func code(err error) int {
 	return 0
 }
 
-// passing says whether what failed may work when it is tried again.
+// passing reports whether a failed operation may succeed if it is tried again.
 func passing(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, gocql.ErrSessionClosed) {
 		return false
@@ -37,8 +37,7 @@ func passing(err error) bool {
 	return !final[code(err)]
 }
 
-// connecting makes of what the driver says of a connection that cannot be made an
-// error that names its cause.
+// connecting turns the driver's error about a failed connection into an error that names the cause.
 func connecting(a Address, err error, secured bool) error {
 	hosts := strings.Join(a.Hosts, ", ")
 	text := err.Error()
@@ -69,11 +68,10 @@ func connecting(a Address, err error, secured bool) error {
 	return e
 }
 
-// brief is the end of a chain of errors of the driver, on one line.
+// brief returns the end of a chain of the driver's errors, on one line.
 func brief(text string) string { return strings.TrimPrefix(livetable.Brief(text, 160), "gocql: ") }
 
-// reading makes of what the driver says of a statement an error that names its
-// cause.
+// reading turns the driver's error about a statement into an error that names the cause.
 func (t *Table) reading(err error) error {
 	e := &livetable.Error{At: t.at.Name(), Err: err}
 	text := err.Error()

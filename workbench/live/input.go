@@ -20,25 +20,25 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// RowsOptions says what of a table is read as rows.
+// RowsOptions says which part of a table to read as rows.
 type RowsOptions struct {
 	Fraction float64 // of the ring, in pieces all over it; 0 and 1: all
-	Seed     uint64  // of which pieces
+	Seed     uint64  // chooses the pieces
 	Page     int     // rows of a page; 0: 1000
 }
 
-// Rows is a table as rows that can be read again and again. One scan at a time.
+// Rows is a table as rows that can be read several times. It runs one scan at a time.
 type Rows struct {
 	t       *Table
 	o       RowsOptions
 	columns []rows.Column
-	spool   *os.File // what the first scan read; nil before
-	partial bool     // which the context ended
+	spool   *os.File // what the first scan read; nil: there was no scan yet
+	partial bool     // the context ended the first scan
 	read    atomic.Int64
 	size    atomic.Int64
 }
 
-// Rows is the table as rows. Nothing is read yet.
+// Rows returns the table as rows. It reads nothing yet.
 func (t *Table) Rows(o RowsOptions) *Rows {
 	r := &Rows{t: t, o: o}
 	for _, c := range t.schema.All() {
@@ -47,21 +47,21 @@ func (t *Table) Rows(o RowsOptions) *Rows {
 	return r
 }
 
-// Name is the table's address without the user.
+// Name returns the table's address without the user.
 func (r *Rows) Name() string {
 	a := r.t.at
 	a.User = ""
 	return a.String()
 }
 
-// Columns are the table's columns, in the order of SELECT *.
+// Columns returns the table's columns, in the order of SELECT *.
 func (r *Rows) Columns() []rows.Column { return r.columns }
 
-// Progress is how many bytes of values this scan has gone over, and how many there
-// are, 0 in the first scan. It may be called from another goroutine.
+// Progress returns how many bytes of values this scan has read, and how many there are; 0 in the
+// first scan. Another goroutine may call it.
 func (r *Rows) Progress() (read, size int64) { return r.read.Load(), r.size.Load() }
 
-// Close removes what was kept.
+// Close removes the stored rows.
 func (r *Rows) Close() error {
 	if r.spool == nil {
 		return nil
@@ -70,14 +70,14 @@ func (r *Rows) Close() error {
 	return r.spool.Close()
 }
 
-// Pieces are n ranges all over the ring that together are that fraction of it: one
-// at a place drawn from the seed in each nth of it.
+// Pieces returns n ranges all over the ring that together are that fraction of it: one in each nth
+// of the ring, at a place drawn from the seed.
 func Pieces(n int, fraction float64, seed uint64) []Range {
 	if fraction <= 0 || fraction >= 1 {
 		fraction = 1
 	}
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	step := ^uint64(0)/uint64(n) + 1 // wraps to 0 for n = 1: the whole ring
+	step := ^uint64(0)/uint64(n) + 1 // overflows to 0 for n = 1: the whole ring
 	var out []Range
 	for i := range n {
 		begin := uint64(i) * step
@@ -96,18 +96,18 @@ func Pieces(n int, fraction float64, seed uint64) []Range {
 	return out
 }
 
-// rowPieces is how many pieces of the ring are read for a table as rows.
+// rowPieces is the number of pieces of the ring that are read for a table as rows.
 const rowPieces = 256
 
-// batchRows is how many rows make a batch, if they have not batchBytes before.
+// batchRows is the number of rows in a batch. A batch ends earlier if it reaches batchBytes.
 const (
 	batchRows  = 2048
 	batchBytes = 4 << 20
 )
 
-// Scan reads all rows, from the store the first time, and gives them to each in
-// batches, from several goroutines at once, as rows.Source does. When ctx ends while
-// the store is read, the rows up to there are what there is, for later scans too.
+// Scan reads all rows, the first time from the store, and passes them to each in batches, from
+// several goroutines at once, as rows.Source does. When ctx ends while the store is read, the scan
+// ends there, and later scans have only those rows, too.
 func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(lane int, b *rows.Batch) error) (rows.Scanned, error) {
 	at, err := r.places(o.Columns)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(lane int,
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if o.Lanes > 0 { // a goroutine for each
+	if o.Lanes > 0 { // one goroutine for each lane
 		workers = o.Lanes
 	}
 	s := &scan{name: r.t.at.Name(), o: o, at: at, each: each, full: make([]chan *rows.Batch, workers), empty: make(chan *rows.Batch, workers+1)}
@@ -169,7 +169,7 @@ func (r *Rows) Scan(ctx context.Context, o rows.ScanOptions, each func(lane int,
 	return s.done, nil
 }
 
-// places are where the wanted columns are among all.
+// places returns the positions of the wanted columns.
 func (r *Rows) places(wanted []string) ([]int, error) {
 	var at []int
 	if wanted == nil {
@@ -197,7 +197,7 @@ type scan struct {
 	o     rows.ScanOptions
 	at    []int
 	each  func(worker int, b *rows.Batch) error
-	full  []chan *rows.Batch // of each lane
+	full  []chan *rows.Batch // one for each lane
 	empty chan *rows.Batch
 	now   *rows.Batch
 	bytes int
@@ -205,12 +205,12 @@ type scan struct {
 	done  rows.Scanned
 
 	name string
-	mu   sync.Mutex // of what is below
+	mu   sync.Mutex // guards the following fields
 	bad  int64
 	bads []rows.BadRow // the first few
 }
 
-// count counts the rows that were dropped.
+// count counts the dropped rows.
 func (s *scan) count(b *rows.Batch) error {
 	dropped := b.Dropped()
 	if dropped == nil {
@@ -233,7 +233,7 @@ func (s *scan) count(b *rows.Batch) error {
 	return nil
 }
 
-// row adds a row; cells are of all columns.
+// row adds a row. cells holds all columns.
 func (s *scan) row(cells [][]byte) {
 	if s.now == nil {
 		s.now = <-s.empty
@@ -262,13 +262,13 @@ func (s *scan) flush() {
 	}
 }
 
-// first reads the store, and keeps what comes.
+// first reads the store, and stores the rows.
 func (r *Rows) first(ctx context.Context, s *scan) (err error) {
 	f, err := os.CreateTemp("", "evenkeel-rows-")
 	if err != nil {
 		return fmt.Errorf("keep the rows of %s: %w", r.t.at.Name(), err)
 	}
-	// Unnamed where the system allows it: nothing is left, however this ends.
+	// The file has no name if the system allows it: nothing is left, however this ends.
 	_ = os.Remove(f.Name())
 	out := bufio.NewWriterSize(f, 1<<20)
 	var record []byte
@@ -316,7 +316,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// again reads what the first scan kept.
+// again reads what the first scan stored.
 func (r *Rows) again(ctx context.Context, s *scan) error {
 	if _, err := r.spool.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read the rows of %s again: %w", r.t.at.Name(), err)

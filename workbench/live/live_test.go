@@ -25,8 +25,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// TestRead reads ranges that part the ring: every row once, partitions whole and
-// behind each other, their tokens those of their keys.
+// TestRead reads ranges that divide the ring. Every row must come once, partitions whole and one
+// after the other, with the tokens of their keys.
 func TestRead(t *testing.T) {
 	for name, addr := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestRowsAgain reads a table of many types as rows, again and again.
+// TestRowsAgain reads a table of many types as rows, several times.
 func TestRowsAgain(t *testing.T) {
 	for name, addr := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestRowsAgain(t *testing.T) {
 	}
 }
 
-// TestRowsInterrupted keeps what came until then for the scans after it.
+// TestRowsInterrupted checks that later scans have the rows that were read before the interruption.
 func TestRowsInterrupted(t *testing.T) {
 	c := connect(t, serve(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (id int PRIMARY KEY)")
@@ -173,7 +173,7 @@ func TestRowsInterrupted(t *testing.T) {
 	}
 }
 
-// TestSample reads about a tenth of a table, whole partitions.
+// TestSample reads about a tenth of a table, in whole partitions.
 func TestSample(t *testing.T) {
 	c := connect(t, serve(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int, i int, PRIMARY KEY (k, i))")
@@ -192,7 +192,7 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(partitions); n < 140 || n > 270 { // 200 are expected, 13.4 the deviation
+	if n := len(partitions); n < 140 || n > 270 { // 200 are expected, with a deviation of 13.4
 		t.Errorf("%d partitions of 2000", n)
 	}
 	for k, n := range partitions {
@@ -202,7 +202,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestCluster reads what the store says of itself.
+// TestCluster reads what the store says about itself.
 func TestCluster(t *testing.T) {
 	for name, addr := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestPartitions reads the partitions of a store that keeps limits.
+// TestPartitions reads the partitions of a store that enforces limits.
 func TestPartitions(t *testing.T) {
 	c := connect(t, serve(t, engine.Options{Capacity: &capacity.Limits{SplitAfter: time.Minute}}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (a text, b int, c int, PRIMARY KEY ((a, b), c))")
@@ -268,7 +268,7 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// TestDropped drops a table that is being read.
+// TestDropped drops a table during a read.
 func TestDropped(t *testing.T) {
 	for name, addr := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +290,7 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestLost cuts the connection in the middle: for a moment, which is not noticed; and
+// TestLost cuts the connection during a read: for a moment, which the reader does not notice; and
 // for good.
 func TestLost(t *testing.T) {
 	c := connect(t, serve(t, engine.Options{}))
@@ -333,7 +333,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestRate holds the rows a second.
+// TestRate checks the rows per second.
 func TestRate(t *testing.T) {
 	c := connect(t, serve(t, engine.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
@@ -347,7 +347,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestNotThere names what is not there, and what there is.
+// TestNotThere checks that errors name what is missing, and what exists.
 func TestNotThere(t *testing.T) {
 	for name, addr := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -370,7 +370,7 @@ func TestNotThere(t *testing.T) {
 	}
 }
 
-// TestNobody names what does not answer, or not in CQL.
+// TestNobody checks the errors for a host that does not answer, or does not speak CQL.
 func TestNobody(t *testing.T) {
 	nobody := loopback.FreeAddr(t)
 	web, err := net.Listen("tcp", "127.0.0.1:0")
@@ -384,7 +384,7 @@ func TestNobody(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) // whoever is there
+			_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) // some other server
 			c.Close()
 		}
 	}()

@@ -15,55 +15,54 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
-// Partition is a part of a table that takes so many units a second, as an embedded
-// engine has them that keeps the limits of Amazon Keyspaces.
+// Partition is a part of a table with a limit of units per second, in an embedded engine that
+// enforces the limits of Amazon Keyspaces.
 type Partition struct {
 	Number int
 	Mode   string // the table's: PROVISIONED or PAY_PER_REQUEST
-	From   *int64 // the token that it begins at; nil in the first one
-	// Where it begins in the midst of a token: a whole partition key, and as much of a
-	// clustering as there is.
+	From   *int64 // the token at which it begins; nil: it is the first
+	// FromKey and FromClustering say where it begins if that is within a token: a whole partition
+	// key, and a beginning of a clustering key.
 	FromKey, FromClustering []string
 
-	Share       float64 // of all tokens; 0 in the midst of one
-	Bytes       int64   // written since the engine was started
+	Share       float64 // of all tokens; 0: it lies within one token
+	Bytes       int64   // written since the engine started
 	Since       time.Time
 	Read, Write PartitionUse
 
-	MaxRead, MaxWrite float64       // units a second
+	MaxRead, MaxWrite float64       // units per second
 	SplitAfter        time.Duration // negative: never
 
 	Keys     []PartitionKey // hottest first
-	KeyCount int            // how many have rows
-	More     bool           // than those
+	KeyCount int            // how many keys have rows
+	More     bool           // there may be more than KeyCount
 }
 
-// PartitionUse is what was taken of a partition: in the last whole second, and since
-// the engine was started.
+// PartitionUse is what requests took of a partition: in the last whole second, and since the engine
+// started.
 type PartitionUse struct {
 	Units, UnitsTotal float64
 	Throttled         float64
 	ThrottledTotal    int64
-	ThrottledOwnTotal int64 // of those, the ones that met the partition's own limit, not the table's
+	ThrottledOwnTotal int64 // of ThrottledTotal, those that met the partition's own limit, not the table's
 }
 
-// PartitionKey is a physical partition key, its values as text, and what was asked of
-// it in the last ten to twenty seconds.
+// PartitionKey is a physical partition key, with its values as text, and its load in the last ten
+// to twenty seconds.
 type PartitionKey struct {
 	Values    []string
 	Units     float64
 	Throttled int64
 }
 
-// Partitions reads which partitions the table has for the store's limits; none where
-// the store does not tell: Cassandra has no such limits, and Keyspaces keeps them to
-// itself.
+// Partitions reads the partitions to which the store's limits apply. It returns none if the store
+// does not show them: Cassandra has no such limits, and Keyspaces does not publish its partitions.
 func (t *Table) Partitions(ctx context.Context) ([]Partition, error) {
 	found, err := system{t.session}.query(ctx, "", "SELECT * FROM system_views.evenkeel_partitions WHERE keyspace_name = ? AND table_name = ?",
 		[]byte(t.at.Keyspace), []byte(t.at.Table))
 	switch {
 	case err != nil && code(err) != 0:
-		return nil, nil // stores differ in what they say of a table that they do not have
+		return nil, nil // stores differ in their errors for a table that they do not have
 	case err != nil:
 		return nil, t.reading(err)
 	}
@@ -130,7 +129,7 @@ func partitionOf(r catalog.Row) (Partition, error) {
 	return p, nil
 }
 
-// elements are the elements of a serialized list of text.
+// elements returns the elements of a serialized list of text.
 func elements(v []byte) (all []string) {
 	for p := texts.Parts(v); p.Next(); {
 		all = append(all, string(p.Part()))

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// FuzzPartitionOf reads rows of a server of another version, say: it refuses them or
-// reads them, and every key has values.
+// FuzzPartitionOf reads arbitrary rows, such as those of another version: they are refused or read,
+// and every key has values.
 func FuzzPartitionOf(f *testing.F) {
 	double := func(x float64) []byte { return binary.BigEndian.AppendUint64(nil, math.Float64bits(x)) }
 	key := value.AppendPart(value.AppendCount(nil, 1), []byte("2020-07-09"))
@@ -28,7 +28,7 @@ func FuzzPartitionOf(f *testing.F) {
 	})
 }
 
-// TestPartitionOfAnotherVersion refuses what it does not know.
+// TestPartitionOfAnotherVersion checks that unknown rows are refused.
 func TestPartitionOfAnotherVersion(t *testing.T) {
 	for _, r := range []catalog.Row{
 		{},

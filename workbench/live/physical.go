@@ -9,21 +9,21 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 )
 
-// Physical says that a table is the physical one of a table that evenkeel shards,
-// seen without a door.
+// Physical describes a table that is the physical table of a table that evenkeel shards, seen
+// without a door.
 type Physical struct {
 	Logical string // keyspace.table, as a door shows it
-	Column  string // its shard
+	Column  string // its shard column
 	Layout  string // the property write_sharding
 }
 
-// Physical looks into evenkeel's catalogue in the store; nil where there is none, or
-// nothing of this table.
+// Physical reads evenkeel's catalogue in the store. It returns nil if there is no catalogue, or
+// nothing about this table in it.
 func (t *Table) Physical(ctx context.Context) *Physical {
 	c := catalog.New(catalog.Options{Session: system{t.session}, Now: time.Now, UUID: func() [16]byte { return [16]byte{} }})
 	entries, present, err := c.Load(ctx)
 	if err != nil || !present {
-		return nil // whoever may not read it sees a table like others
+		return nil // a user who may not read the catalogue sees an ordinary table
 	}
 	for _, e := range entries {
 		if e.Keyspace == t.at.Keyspace && e.Physical == t.at.Table && e.ID == t.schema.ID && e.State == catalog.Active {

@@ -12,24 +12,24 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// Range is tokens from behind After to UpTo, inclusive. Whole is the whole ring.
+// Range is the tokens above After, up to and including UpTo.
 type Range struct {
 	After int64 `json:"after"`
 	UpTo  int64 `json:"up_to"`
 }
 
-// Whole are all tokens: Murmur3 gives no key the least one.
+// Whole holds all tokens: Murmur3 gives no key the least token.
 var Whole = Range{-1 << 63, 1<<63 - 1}
 
-// Selection says what is read of each row.
+// Selection says what to read of each row.
 type Selection struct {
 	Columns []*schema.Column // nil: all
-	Times   bool             // WRITETIME and TTL of Timed columns, behind the others: two cells each
+	Times   bool             // also WRITETIME and TTL of Timed columns, behind the others: two cells for each
 	Page    int              // rows of a page; 0: 1000
 }
 
-// Timed are the columns whose times can be asked for: regular and static ones that
-// are not multi-cell, in the order of the schema; none in a counter table.
+// Timed returns the columns whose times can be read: regular and static ones that are not
+// multi-cell, in the order of the schema; none in a counter table.
 func (t *Table) Timed() []*schema.Column {
 	var timed []*schema.Column
 	if t.schema.Counter {
@@ -44,14 +44,14 @@ func (t *Table) Timed() []*schema.Column {
 	return timed
 }
 
-// Row is a row that was read. Cells are views, good until the function that was
-// given it returns.
+// Row is a row that was read. Its cells point into a buffer, and are valid until the function that
+// received it returns.
 type Row struct {
-	Token int64    // of the partition; of the physical one where a door shows a sharded table
+	Token int64    // of the partition; if a door shows a sharded table, of the physical partition
 	Cells [][]byte // of Selection.Columns, then of Times
 }
 
-// Statement is the CQL that Read sends for a selection.
+// Statement returns the CQL that Read sends for a selection.
 func (t *Table) Statement(s Selection) string {
 	if s.Columns == nil {
 		s.Columns = t.schema.All()
@@ -73,11 +73,10 @@ func (t *Table) Statement(s Selection) string {
 	return "SELECT " + strings.Join(selected, ", ") + " FROM " + t.at.Name() + " WHERE " + token + " > ? AND " + token + " <= ?"
 }
 
-// defaultPage is the rows of a page where the caller does not say.
+// defaultPage is the number of rows in a page if the caller sets none.
 const defaultPage = 1000
 
-// Read gives each row of a range of tokens to each, partition by partition in the
-// order of tokens.
+// Read passes each row of a range of tokens to each, partition by partition in the order of tokens.
 func (t *Table) Read(ctx context.Context, r Range, s Selection, each func(row *Row) error) error {
 	statement := t.Statement(s)
 	page := s.Page
@@ -101,18 +100,17 @@ func (t *Table) Read(ctx context.Context, r Range, s Selection, each func(row *R
 	}
 }
 
-// firstPause is between a page that failed and the next try; it doubles.
+// firstPause is the pause before a failed page is requested again. It doubles each time.
 const firstPause = 200 * time.Millisecond
 
-// page reads one page. Rows that were given to each before a page failed are not
-// given again: the page came whole, or not at all.
+// page reads one page. It never passes a row to each twice: the page comes whole, or not at all.
 func (t *Table) page(ctx context.Context, statement string, r Range, size int, state []byte, row *Row, each func(*Row) error) (n int, next []byte, err error) {
 	pause := firstPause
 	var giveUp time.Time
 	for {
 		iter := t.session.Query(statement, r.After, r.UpTo).PageSize(size).PageState(state).IterContext(ctx)
 		columns := iter.Columns()
-		if len(columns) == 0 { // it failed
+		if len(columns) == 0 { // the request failed
 			err = iter.Close()
 			if err == nil {
 				return 0, nil, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/live"
 )
 
-// stores are the addresses of what is read: a real Cassandra, and a door on the
+// stores returns the addresses of the stores under test: a real Cassandra, and a door on the
 // embedded engine.
 func stores(t *testing.T) map[string]string {
 	return map[string]string{"cassandra": cassandra.Shared(t), "engine": serve(t, engine.Options{})}
@@ -58,7 +58,7 @@ func connect(t *testing.T, addr string) *client {
 	t.Cleanup(s.Close)
 	cl := &client{s, t, addr, cassandra.Keyspace(t, "live")}
 	cl.do("CREATE KEYSPACE " + cl.keyspace + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { _ = s.Query("DROP KEYSPACE " + cl.keyspace).Exec() }) // a test may have done it
+	t.Cleanup(func() { _ = s.Query("DROP KEYSPACE " + cl.keyspace).Exec() }) // the test may have dropped it
 	return cl
 }
 
@@ -69,7 +69,7 @@ func (c *client) do(cql string, values ...any) {
 	}
 }
 
-// each runs f for 0 to n-1, some at a time.
+// each runs f for 0 to n-1, several at a time.
 func (c *client) each(n int, f func(i int) (string, []any)) {
 	c.t.Helper()
 	var wg sync.WaitGroup
@@ -112,8 +112,7 @@ func (c *client) open(table string, o live.Options) *live.Table {
 	return t
 }
 
-// proxy passes connections on until it is cut: then it drops them and refuses new
-// ones.
+// proxy forwards connections until it is cut: then it drops them and refuses new ones.
 type proxy struct {
 	ln    net.Listener
 	to    string
@@ -168,7 +167,7 @@ func (p *proxy) serve(c net.Conn) {
 	go pass(c, out)
 }
 
-// set cuts the connections, or lets new ones pass.
+// set cuts the connections, or accepts new ones.
 func (p *proxy) set(cut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

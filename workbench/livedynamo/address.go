@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
-// Schemes of addresses.
+// These are the schemes of addresses.
 const (
 	Scheme       = "dynamodb://"
 	SecureScheme = "dynamodb+https://"
@@ -21,14 +21,14 @@ const (
 
 const form = "dynamodb://host:port/table, dynamodb+https://host/table, or of AWS dynamodb://us-east-1/table"
 
-// Address is where a table is.
+// Address is the place of a table.
 type Address struct {
-	Endpoint string // http://host:port or https://host:port; "" is AWS
+	Endpoint string // http://host:port or https://host:port; "": AWS
 	Region   string // of AWS; "" with an Endpoint
 	Table    string
 }
 
-// Is says whether a text is meant as an address of this package.
+// Is reports whether a text is meant as an address of this package.
 func Is(text string) bool {
 	return strings.HasPrefix(text, Scheme) || strings.HasPrefix(text, SecureScheme)
 }
@@ -38,8 +38,8 @@ var (
 	table  = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
 )
 
-// Parse reads an address. A host that looks like a region of AWS and has no port is
-// one.
+// Parse reads an address. It takes a host that looks like an AWS region and has no port for a
+// region.
 func Parse(text string) (Address, error) {
 	bad := func(hint, format string, args ...any) (Address, error) {
 		return Address{}, &livetable.Error{At: text, Err: fmt.Errorf(format, args...), Hint: hint}
@@ -97,7 +97,7 @@ func orHost(host string) string {
 	return host
 }
 
-// String is the address as Parse reads it.
+// String formats the address as Parse reads it.
 func (a Address) String() string {
 	if a.Endpoint == "" {
 		return Scheme + a.Region + "/" + a.Table
@@ -108,7 +108,7 @@ func (a Address) String() string {
 	return Scheme + strings.TrimPrefix(a.Endpoint, "http://") + "/" + a.Table
 }
 
-// Host is the endpoint's host and port, or the region.
+// Host returns the endpoint's host and port, or the region.
 func (a Address) Host() string {
 	if a.Endpoint == "" {
 		return a.Region

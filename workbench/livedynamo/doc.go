@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package livedynamo reads a DynamoDB table: of AWS, of an evenkeel door, of whatever
-// has that API.
+// Package livedynamo reads a DynamoDB table: of AWS, of an evenkeel door, or of another store with
+// that API.
 //
 //	at, err := livedynamo.Parse("dynamodb://us-east-1/Invoices")
 //	t, err := livedynamo.Open(ctx, at, livedynamo.Options{})
@@ -15,24 +15,23 @@
 //	dynamodb+https://host[:port]/table an endpoint, over HTTPS
 //	dynamodb://eu-west-1/table         AWS, in that region
 //
-// Credentials are those of the usual chain of AWS (environment, shared files and
-// AWS_PROFILE, SSO, roles). An endpoint of one's own for which there are none gets
-// made-up ones.
+// Credentials come from the usual AWS chain (environment, shared files and AWS_PROFILE, SSO,
+// roles). For the user's own endpoint, if there are none, it uses made-up ones.
 //
 // # Segments
 //
-// A parallel Scan parts a table by the hash of the partition key, so that an item
-// collection is whole in one segment, its items one behind the other. AWS does not
-// promise it; every engine that is known does it.
+// A parallel Scan divides a table by the hash of the partition key, so that an item collection is
+// whole in one segment, with its items one after the other. AWS does not promise this, but every
+// known engine does it.
 //
 // It promises:
 //
 //  1. It only reads: DescribeTable, ListTables, ListTagsOfResource, Scan.
 //  2. An error names the table or the endpoint, and has a way out (livetable.Hint).
-//  3. Options.Rate bounds the items, Options.Units the read units a second over all
-//     goroutines.
-//  4. Memory is bounded by pages: one for each Scan that is under way.
+//  3. Options.Rate limits the items per second, Options.Units the read units per second, over
+//     all goroutines.
+//  4. Memory is bounded by pages: one for each Scan in progress.
 //
-// It is the workbench's rim: it connects. It imports dynamo/api, dynamo/attribute,
+// It is at the workbench's edge: it connects. It imports dynamo/api, dynamo/attribute,
 // dynamo/exception, partitioner, shard, workbench/livetable and workbench/rows.
 package livedynamo

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
-// explain makes of what the SDK says an error that names its cause.
+// explain turns the SDK's error into an error that names its cause.
 func (a Address) explain(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

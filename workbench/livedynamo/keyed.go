@@ -10,17 +10,17 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Keyed is what an item is counted by. Its slices are good until the function that
-// was given it returns.
+// Keyed is what package inspection counts of an item. Its slices are valid until the function that
+// received it returns.
 type Keyed struct {
 	Key     [][]byte   // the partition key's value, the sort key's if there is one: text, bytes, or the number as DynamoDB writes it
 	Shard   int        // of a table that an evenkeel door shards; 0: none
-	Token   int64      // tells physical partition keys apart: those of a sharded table, too
+	Token   int64      // identifies a physical partition key, also in a sharded table
 	Bytes   int64      // as AWS bills it
-	Entries [][][]byte // of each index, the values of its partition key; nil where the item is not in it
+	Entries [][][]byte // for each index, the values of its partition key; nil: the item is not in the index
 }
 
-// Keys is Scan by what items are counted by.
+// Keys scans a segment as Scan does, but passes what to count of each item.
 func (t *Table) Keys(ctx context.Context, s Segment, limit int, each func(*Keyed) error) error {
 	k := &Keyed{Entries: make([][][]byte, len(t.table.Indexes))}
 	var token []byte
@@ -42,7 +42,7 @@ func (t *Table) Keys(ctx context.Context, s Segment, limit int, each func(*Keyed
 	return err
 }
 
-// entry is an item's partition key in an index, nil where it is not in it.
+// entry returns an item's partition key in an index; nil: the item is not in the index.
 func entry(it attribute.Item, ix *Index) [][]byte {
 	var key [][]byte
 	for i, k := range append(slices.Clip(ix.Partition), ix.Sort...) {

@@ -116,8 +116,8 @@ func thousand() (list []item) {
 	return list
 }
 
-// Every item comes once, whatever the number of segments; item collections come whole
-// in a segment, one behind the other.
+// Every item comes once, whatever the number of segments. Item collections come whole in a segment,
+// one after the other.
 func TestScan(t *testing.T) {
 	for name, url := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// As rows, a table has its values, and the columns that only some items have.
+// As rows, a table has its values, including the columns that only some items have.
 func TestRows(t *testing.T) {
 	for name, url := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer done()
-			for range 2 { // the second time from what was kept
+			for range 2 { // the second time from the stored rows
 				p, err := profile.Of(t.Context(), in, profile.Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -193,7 +193,7 @@ func TestRows(t *testing.T) {
 					t.Errorf("map: %+v", c)
 				}
 			}
-			if url := url; name == "engine" { // a sample is whole item collections
+			if url := url; name == "engine" { // a sample has whole item collections
 				part, done, err := open(t, url, "Invoices", livedynamo.Options{}).Rows(t.Context(), livedynamo.RowsOptions{Fraction: 0.4, Seed: 3})
 				if err != nil {
 					t.Fatal(err)
@@ -228,7 +228,7 @@ func TestAppendJSON(t *testing.T) {
 	}
 }
 
-// Segments of a sample are that part of the table, all over it, and none twice.
+// Segments of a sample are that part of the table, all over it, and none comes twice.
 func TestSegments(t *testing.T) {
 	for _, c := range []struct {
 		pieces   int
@@ -254,8 +254,8 @@ func TestShard(t *testing.T) {
 	piecewise(t, tb, 150, 200)
 }
 
-// So it is of a table that was sharded by hand and adopted; where hands drew the
-// shards nothing tells them.
+// The same holds for a table that was sharded by hand and adopted. If its shards were random, an
+// item does not show its shard.
 func TestShardOfAnAdoptedTable(t *testing.T) {
 	url := door(t)
 	for name, how := range map[string]string{"Calculated": "adopt=suffix shards=13 hash=code_points", "Drawn": "adopt=suffix strategy=random shards=5 write-once"} {
@@ -287,8 +287,8 @@ func TestShardOfAnAdoptedTable(t *testing.T) {
 	}
 }
 
-// piecewise checks that the thousand items of a shard of a key come together: runs of
-// (key, shard) are never begun twice.
+// piecewise checks that the thousand items of a shard of a key come together: no run of (key,
+// shard) begins twice.
 func piecewise(t *testing.T, tb *livedynamo.Table, least, most int) {
 	t.Helper()
 	seen, last, items := map[string]bool{}, "", 0
@@ -308,7 +308,7 @@ func piecewise(t *testing.T, tb *livedynamo.Table, least, most int) {
 	}
 }
 
-// What is not there, or is no DynamoDB, is said with a way out.
+// The error for a missing table, or for a server that is no DynamoDB, has a way out.
 func TestErrors(t *testing.T) {
 	url := door(t)
 	invoices(t, url, "Invoices", nil, nil)
@@ -345,7 +345,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A table that is deleted and made anew meanwhile is another one.
+// A table that is deleted and created again is another table.
 func TestSame(t *testing.T) {
 	url := door(t)
 	invoices(t, url, "Invoices", nil, nil)
@@ -366,7 +366,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// Rates hold over all who read, and a cancelled reading ends at once.
+// Rates limit all readers together, and a cancelled reading ends at once.
 func TestRates(t *testing.T) {
 	url := door(t)
 	invoices(t, url, "Invoices", nil, thousand())
@@ -389,7 +389,7 @@ func TestRates(t *testing.T) {
 	if _, err := open(t, url, "Invoices", livedynamo.Options{Units: 0.5}).Scan(ctx, livedynamo.Segment{}, 10, func(attribute.Item) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("cancelled: %v", err)
 	}
-	// Ctrl-C leaves the rows that were read.
+	// Ctrl-C keeps the rows that were read.
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	in, done, err := open(t, url, "Invoices", livedynamo.Options{Rate: 2000}).Rows(ctx, livedynamo.RowsOptions{})

@@ -26,11 +26,11 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// Options says how to read. The zero value is unhurried, and goes as fast as it can
-// but for a provisioned table, of which it takes half of the read units.
+// Options says how to read. The zero value reads as fast as it can, but takes only half of the read
+// units of a provisioned table.
 type Options struct {
-	Rate     float64       // items read a second at most; 0: no limit
-	Units    float64       // read units a second at most; 0: half of what is provisioned, no limit on demand
+	Rate     float64       // the most items read per second; 0: no limit
+	Units    float64       // the most read units per second; 0: half of the provisioned ones, no limit on demand
 	Timeout  time.Duration // of a request; 0: 20 s
 	Attempts int           // of a request that is throttled or lost; 0: 10
 }
@@ -39,7 +39,7 @@ type Options struct {
 type Table struct {
 	at     Address
 	client *dynamodb.Client
-	idle   func() // closes connections that nobody uses
+	idle   func() // closes idle connections
 	table  Description
 	items  livetable.Limiter
 	units  livetable.Limiter
@@ -62,29 +62,29 @@ type Index struct {
 	Bytes      int64
 }
 
-// Description is what the store says of a table.
+// Description holds what the store says about a table.
 type Description struct {
 	Name           string
-	ID             string // of the table: another one of its name is another table
+	ID             string // of the table: a table of the same name with another id is another table
 	Partition      Key
 	Sort           *Key // nil: none
 	Indexes        []Index
 	OnDemand       bool
 	ReadUnits      int64 // provisioned
 	WriteUnits     int64
-	WarmReads      int64 // warm throughput, where the store says it
+	WarmReads      int64 // warm throughput, if the store reports it
 	WarmWrites     int64
-	Items          int64 // as of some hours ago
+	Items          int64 // some hours old
 	Bytes          int64
-	Layout         *shard.Layout // of write-sharding, as its tag says; nil: none
+	Layout         *shard.Layout // of write-sharding, from its tag; nil: none
 	Sharding       string        // the tag
 	ShardedIndexes map[string]string
 }
 
-// Sharded says whether an evenkeel door spreads the table's partition keys.
+// Sharded reports whether an evenkeel door spreads the table's partition keys.
 func (d *Description) Sharded() bool { return d.Layout != nil && d.Layout.N > 1 }
 
-// Open finds credentials, and reads what the table is.
+// Open finds credentials, and reads the table's description.
 func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 	if o.Timeout == 0 {
 		o.Timeout = 20 * time.Second
@@ -113,7 +113,7 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 			})
 		})
 	}
-	// Whether anybody is there is found out soon; what fails later is asked for again.
+	// Few attempts find out quickly whether a store answers. Later requests are tried more often.
 	t.client = client(2)
 	if err := t.describe(ctx); err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 	return t, nil
 }
 
-// load finds region and credentials. An endpoint of one's own has no machine's role to
-// ask for, and takes any where there are none.
+// load finds region and credentials. For the user's own endpoint there is no role of a machine to
+// ask for; it uses made-up credentials if there are none.
 func load(ctx context.Context, a Address) (aws.Config, error) {
 	var o []func(*config.LoadOptions) error
 	if a.Region != "" {
@@ -146,7 +146,7 @@ func load(ctx context.Context, a Address) (aws.Config, error) {
 	return cfg, nil
 }
 
-// describe asks what the table is.
+// describe reads the table's description.
 func (t *Table) describe(ctx context.Context) error {
 	out, err := t.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.at.Table})
 	var missing *types.ResourceNotFoundException
@@ -164,7 +164,8 @@ func (t *Table) describe(ctx context.Context) error {
 		return &livetable.Error{At: "table " + t.at.Table, Err: err}
 	}
 	if out.Table.TableArn != nil {
-		// Stores that know no tags, and whoever may not read them, have no sharded tables.
+		// Stores without tags have no sharded tables. A user who may not read tags sees none
+		// either.
 		if tags, err := t.client.ListTagsOfResource(ctx, &dynamodb.ListTagsOfResourceInput{ResourceArn: out.Table.TableArn}); err == nil {
 			d.tags(tags.Tags)
 		}
@@ -173,7 +174,7 @@ func (t *Table) describe(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Same says that the table is still the one that was opened.
+// Same returns an error if the table is no longer the one that was opened.
 func (t *Table) Same(ctx context.Context) error {
 	out, err := t.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.at.Table})
 	if err != nil {
@@ -185,14 +186,14 @@ func (t *Table) Same(ctx context.Context) error {
 	return nil
 }
 
-// nearest is a hint with the tables that there are.
+// nearest returns a hint with the existing tables.
 func (t *Table) nearest(ctx context.Context) string {
 	var names []string
 	pages := dynamodb.NewListTablesPaginator(t.client, &dynamodb.ListTablesInput{})
 	for pages.HasMorePages() && len(names) < 1000 {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			break // what is known has to do
+			break // the names known so far must do
 		}
 		names = append(names, page.TableNames...)
 	}
@@ -211,7 +212,7 @@ func (t *Table) nearest(ctx context.Context) string {
 	return hint + "the tables are " + strings.Join(names, ", ") + more
 }
 
-// description reads what DescribeTable answers.
+// description reads the answer of DescribeTable.
 func description(d *types.TableDescription) (*Description, error) {
 	if d == nil {
 		return nil, errors.New("it is not described")
@@ -274,7 +275,7 @@ func projection(p *types.Projection) string {
 	return text
 }
 
-// tags reads what evenkeel's tags say.
+// tags reads evenkeel's tags.
 func (d *Description) tags(tags []types.Tag) {
 	for _, tag := range tags {
 		key, v := aws.ToString(tag.Key), aws.ToString(tag.Value)
@@ -300,14 +301,14 @@ func (d *Description) tags(tags []types.Tag) {
 	}
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (t *Table) Close() { t.idle() }
 
-// Address is where the table is.
+// Address returns the table's address.
 func (t *Table) Address() Address { return t.at }
 
-// Table is what the store says of it.
+// Table returns what the store says about the table.
 func (t *Table) Table() Description { return t.table }
 
-// Units is how many read units a second it takes at most, 0 where nothing bounds it.
+// Units returns the most read units per second that the reader takes; 0: no limit.
 func (t *Table) Units() float64 { return t.units.Rate }

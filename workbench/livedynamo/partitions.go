@@ -20,14 +20,14 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// ErrNoPartitions says that the store does not tell which partitions it has: AWS
-// never does, an evenkeel engine where it keeps DynamoDB's limits.
+// ErrNoPartitions says that the store does not show its partitions. AWS never does. An evenkeel
+// engine does if it enforces DynamoDB's limits.
 var ErrNoPartitions = errors.New("the store does not tell its partitions")
 
-// maxMap bounds the answer, in bytes.
+// maxMap is the greatest length of the answer, in bytes.
 const maxMap = 64 << 20
 
-// Partitions asks for the partitions of the table, or of a global index.
+// Partitions reads the partitions of the table, or of a global index.
 func (t *Table) Partitions(ctx context.Context, index string) (*api.PartitionsResponse, error) {
 	if t.at.Endpoint == "" {
 		return nil, ErrNoPartitions
@@ -45,8 +45,7 @@ func (t *Table) Partitions(ctx context.Context, index string) (*api.PartitionsRe
 	return r, nil
 }
 
-// call carries out an operation that the SDK does not know, and which most stores do not
-// have.
+// call runs an operation that the SDK does not know, and most stores do not have.
 func (t *Table) call(ctx context.Context, target string, body []byte) ([]byte, error) {
 	answer, e, err := t.own(ctx, target, body)
 	if err != nil || e == nil {
@@ -54,22 +53,22 @@ func (t *Table) call(ctx context.Context, target string, body []byte) ([]byte, e
 	}
 	switch kind, _ := exception.ByName(e.Type); kind {
 	case exception.UnknownOperation, exception.Validation, exception.InternalServerError:
-		// Stores differ in what they say of an operation that they do not have.
+		// Stores differ in their errors for an operation that they do not have.
 		return nil, fmt.Errorf("%w: %s", ErrNoPartitions, e.Message)
 	}
 	if e.Type == "" {
-		return nil, ErrNoPartitions // whatever that is, it is no door of ours
+		return nil, ErrNoPartitions // whatever answered is no evenkeel door
 	}
 	return nil, fmt.Errorf("%s: %s", e.Type, e.Message)
 }
 
-// refusal is an error that a store answered; without a type, whatever it was.
+// refusal is an error that a store answered. Type is empty if the answer is of unknown form.
 type refusal struct {
 	Type    string `json:"__type"`
 	Message string `json:"message"`
 }
 
-// own carries out an operation of an evenkeel door.
+// own runs an operation of an evenkeel door.
 func (t *Table) own(ctx context.Context, target string, body []byte) ([]byte, *refusal, error) {
 	o := t.client.Options()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Endpoint+"/", bytes.NewReader(body))

@@ -19,13 +19,13 @@ type Resharder struct{ t *Table }
 
 var _ reshard.Changer = (*Resharder)(nil)
 
-// Reshard returns what changes the table's layout; the table is closed with it.
+// Reshard returns a Resharder of the table. Closing it closes the table.
 func (t *Table) Reshard() *Resharder { return &Resharder{t} }
 
 // Close implements reshard.Changer.
 func (r *Resharder) Close() { r.t.Close() }
 
-// ask has the door do something, and reads its answer.
+// ask makes the door do something, and reads its answer.
 func (r *Resharder) ask(ctx context.Context, action string, shards int, key *string, answer any) error {
 	at := "table " + r.t.at.Table
 	if r.t.at.Endpoint == "" {

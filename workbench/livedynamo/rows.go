@@ -17,18 +17,18 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// RowsOptions says what of a table is read as rows.
+// RowsOptions says which part of a table to read as rows.
 type RowsOptions struct {
 	Fraction float64 // of the hashes, in segments all over them; 0 and 1: all
-	Seed     uint64  // of which segments
-	Workers  int     // who read at the same time; 0: 4
+	Seed     uint64  // chooses the segments
+	Workers  int     // concurrent readers; 0: 4
 }
 
-// sampled is how many segments a sample has.
+// sampled is the number of segments of a sample.
 const sampled = 64
 
-// Segments are the segments that together are a fraction of a table, at least so many
-// pieces of it, drawn from the seed.
+// Segments returns segments that together are a fraction of a table: at least that many pieces of
+// it, drawn from the seed.
 func Segments(pieces int, fraction float64, seed uint64) []Segment {
 	if fraction <= 0 || fraction >= 1 {
 		fraction = 1
@@ -43,22 +43,21 @@ func Segments(pieces int, fraction float64, seed uint64) []Segment {
 	return out
 }
 
-// Rows is the table as rows, which can be read again and again: items as objects of
-// JSON Lines, in which sets, lists and maps are no values of a key. The store is read
-// once, while the rows are read for the first time; they are kept in a temporary file
-// until done is called.
+// Rows returns the table as rows, which can be read several times: items as objects of JSON Lines,
+// in which sets, lists and maps are no values of a key. The store is read once, during the first
+// reading of the rows. The rows are stored in a temporary file until done is called.
 func (t *Table) Rows(ctx context.Context, o RowsOptions) (in *rows.Source, done func(), err error) {
 	if o.Workers <= 0 {
 		o.Workers = 4
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	pipe, out := io.Pipe()
-	// What the store refuses ends the rows, and is the error of whoever reads them.
+	// An error of the store ends the rows, and the reader of the rows gets it.
 	go func() {
 		err := t.feed(ctx, o, out)
 		cancel(err)
 		if errors.Is(err, context.Canceled) {
-			err = nil // the rows up to here are what there is
+			err = nil // the rows end here
 		}
 		out.CloseWithError(err)
 	}()
@@ -127,8 +126,8 @@ feed:
 	return context.Cause(ctx)
 }
 
-// AppendJSON appends an item as an object: strings and numbers as they are, bytes as
-// base64, what is nested as objects and arrays.
+// AppendJSON appends an item as an object: strings and numbers as they are, bytes as base64, nested
+// values as objects and arrays.
 func AppendJSON(dst []byte, it attribute.Item) []byte {
 	dst = append(dst, '{')
 	for i := range it {
@@ -142,7 +141,7 @@ func AppendJSON(dst []byte, it attribute.Item) []byte {
 }
 
 func appendText(dst []byte, s string) []byte {
-	b, _ := json.Marshal(s) // a string has a text
+	b, _ := json.Marshal(s) // a string always encodes
 	return append(dst, b...)
 }
 

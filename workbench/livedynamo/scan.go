@@ -15,20 +15,19 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
-// MaxSegments is how many segments a Scan may have.
+// MaxSegments is the greatest number of segments of a Scan.
 const MaxSegments = 1_000_000
 
-// Segment is a part of a table. The zero value is all of it.
+// Segment is a part of a table. The zero value is the whole table.
 type Segment struct{ Number, Of int }
 
-// Scan gives each item of a segment to each, page by page, in the order of the
-// store. limit bounds the items of a page, 0: what a megabyte holds. It returns the
-// read units that were taken.
+// Scan passes each item of a segment to each, page by page, in the order of the store. limit is the
+// most items of a page; 0: as many as a megabyte holds. It returns the read units that it took.
 func (t *Table) Scan(ctx context.Context, s Segment, limit int, each func(attribute.Item) error) (units float64, err error) {
 	return t.scan(ctx, s, limit, each, func() error { return nil })
 }
 
-// scan is Scan, and calls paged behind the items of each page.
+// scan does what Scan does, and calls paged after the items of each page.
 func (t *Table) scan(ctx context.Context, s Segment, limit int, each func(attribute.Item) error, paged func() error) (units float64, err error) {
 	q := &dynamodb.ScanInput{TableName: &t.at.Table, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
 	if s.Of > 1 {
@@ -75,7 +74,7 @@ func (t *Table) scan(ctx context.Context, s Segment, limit int, each func(attrib
 	}
 }
 
-// itemOf is an item as package attribute has it.
+// itemOf returns an item in the form of package attribute.
 func itemOf(m map[string]types.AttributeValue) (attribute.Item, error) {
 	list := make([]attribute.Attribute, 0, len(m))
 	for name, v := range m {
@@ -135,8 +134,8 @@ func setOf[T any](k attribute.Kind, elems []T, one func(T) (attribute.Value, err
 	return attribute.Set(k, list), nil
 }
 
-// Shard is the shard that an evenkeel door puts an item of this table into, 0 where
-// the table has none, or nothing tells it.
+// Shard returns the shard into which an evenkeel door puts an item of this table; 0: the table has
+// no shards, or the item does not show its shard.
 func (t *Table) Shard(it attribute.Item) int {
 	l := t.table.Layout
 	if !t.table.Sharded() || l.Strategy == shard.Random || t.table.Sort == nil {

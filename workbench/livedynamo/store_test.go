@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
 )
 
-// stores are the endpoints of what is read: a DynamoDB door on the embedded engine,
+// stores returns the endpoints of the stores under test: a DynamoDB door on the embedded engine,
 // and dynalite.
 func stores(t *testing.T) map[string]string {
 	t.Helper()
@@ -42,7 +42,7 @@ type item map[string]types.AttributeValue
 func s(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
 func n(v string) types.AttributeValue { return &types.AttributeValueMemberN{Value: v} }
 
-// invoices makes the table of invoices, with an index by country, and fills it.
+// invoices creates the table of invoices, with an index by country, and fills it.
 func invoices(t *testing.T, url, name string, tags map[string]string, list []item) {
 	t.Helper()
 	c := client(url)
@@ -75,7 +75,7 @@ func invoices(t *testing.T, url, name string, tags map[string]string, list []ite
 			if err == nil && len(out.UnprocessedItems) == 0 {
 				break
 			}
-			if time.Now().After(deadline) { // dynalite makes a table in a moment, not at once
+			if time.Now().After(deadline) { // dynalite creates a table after a moment, not at once
 				t.Fatal(err)
 			}
 		}

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Limiter keeps what is read to a rate over all who read.
+// Limiter limits the rate of all readers together.
 type Limiter struct {
-	Rate float64 // a second; 0: any. Set before the first Wait
+	Rate float64 // per second; 0: no limit. Set it before the first Wait
 
 	mu   sync.Mutex
-	free time.Time // when what was read so far is paid
+	free time.Time // when the limit allows the next read
 }
 
-// Wait returns when n more may have been read.
+// Wait returns when n more may be read.
 func (l *Limiter) Wait(ctx context.Context, n float64) error {
 	if l.Rate <= 0 || n == 0 {
 		return ctx.Err()

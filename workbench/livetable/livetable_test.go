@@ -22,7 +22,7 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// The rate is that of all who read, and what was not read in time is not made up for.
+// The rate limits all readers together. Time in which nothing was read is not credited.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := Limiter{Rate: 100}

@@ -102,7 +102,7 @@ type Batch struct {
 // namedBads is how many bad rows are kept to be shown.
 const namedBads = 10
 
-// Line is where row i begins: its line, or its number in a format without lines.
+// Line returns where row i begins: its line, or its number in a format without lines.
 func (b *Batch) Line(i int) int {
 	if b.lines == nil {
 		return b.line + i

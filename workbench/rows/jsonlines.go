@@ -17,7 +17,7 @@ import (
 // probably values.
 const maxFields = 4096
 
-// jsonFormat is JSON Lines.
+// jsonFormat is the JSON Lines format of a file.
 type jsonFormat struct {
 	s    *Source
 	line int // of the first object

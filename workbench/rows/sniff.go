@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// commas are the separators that are looked for, the likelier first.
+// commas are the separators to try, the likelier first.
 var commas = []byte{',', '\t', ';', '|'}
 
 // newCSV finds out how CSV is written.
@@ -63,7 +63,7 @@ func newCSV(s *Source, st *stream, o Options, tabs bool) (*csvFormat, error) {
 		if !utf8.ValidString(name) {
 			return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("name %d of the header is not UTF-8", i+1), hint: "iconv -f ISO-8859-1 -t UTF-8, if that is what it is"}
 		}
-		if name == "" { // called by its place
+		if name == "" { // named by its position
 			name = fmt.Sprintf("c%d", i+1)
 			for slices.Contains(first, name) {
 				name += "_"
@@ -78,8 +78,7 @@ func newCSV(s *Source, st *stream, o Options, tabs bool) (*csvFormat, error) {
 	return c, nil
 }
 
-// csvHead is the head of the data, at the least the first record that is no blank
-// line.
+// csvHead returns the head of the data. It has at least the first record that is not a blank line.
 func csvHead(st *stream) ([]byte, error) {
 	head, all, err := st.head()
 	if err != nil {
@@ -91,7 +90,7 @@ func csvHead(st *stream) ([]byte, error) {
 	if n := bytes.LastIndexByte(head, '\n'); n >= 0 {
 		return bytes.Clone(head[:n+1]), nil
 	}
-	// A line that is longer than the head.
+	// The line is longer than the head.
 	return nil, &Unreadable{Name: st.s.name, Line: 1, Err: fmt.Errorf("the first line has more than %d KB", headSize>>10), hint: "is it CSV, and are its line ends \\n or \\r\\n?"}
 }
 
@@ -124,8 +123,8 @@ func (c *csvFormat) sniff(head []byte, tabs bool) {
 	c.dialect = found
 }
 
-// alike is the share of the first records that have as many fields as the first
-// one, and that number.
+// alike returns the number of fields of the first record, and the share of the first records that
+// have as many.
 func (d dialect) alike(head []byte) (share float64, fields int) {
 	const most = 500
 	records, same := 0, 0
@@ -148,8 +147,7 @@ func (d dialect) alike(head []byte) (share float64, fields int) {
 	return float64(same) / float64(records), fields
 }
 
-// record reads the record at pos. n is 1; 0 for a blank line and -1 for what is no
-// record.
+// record reads the record at pos. n is 1; 0 for a blank line and -1 for an invalid record.
 func (d dialect) record(data []byte, pos int) (fields []string, next, n int) {
 	line := bytes.IndexByte(data[pos:], '\n')
 	if line < 0 {
@@ -175,7 +173,7 @@ func (d dialect) record(data []byte, pos int) (fields []string, next, n int) {
 	return fields, pos + end, 1
 }
 
-// first is behind the first record; 0 where it is not whole.
+// first returns the end of the first record; 0: it is not complete.
 func (d dialect) first(data []byte) int {
 	for to := 0; ; {
 		n := bytes.IndexByte(data[to:], '\n')
@@ -189,7 +187,7 @@ func (d dialect) first(data []byte) int {
 	}
 }
 
-// firstRecord is the first record, and its length with the blank lines before it.
+// firstRecord returns the first record, and its length with the blank lines before it.
 func (c *csvFormat) firstRecord(head []byte) (fields []string, length, lines int, err error) {
 	for pos := 0; pos < len(head); {
 		record, next, n := c.record(head, pos)
@@ -205,8 +203,8 @@ func (c *csvFormat) firstRecord(head []byte) (fields []string, length, lines int
 	return nil, 0, 0, &Unreadable{Name: c.s.name, Err: errors.New("is empty"), hint: "CSV has a record a line"}
 }
 
-// isData says that a text is a value rather than a column's name: a number, a date,
-// a UUID, a truth value, a blob.
+// isData reports whether a text is a value rather than a column's name: a number, a date, a UUID, a
+// truth value, a blob.
 func isData(f string) bool {
 	f = strings.TrimSpace(f)
 	if f == "" {
