@@ -23,8 +23,8 @@ func plan(t *testing.T, r Request) *Plan {
 	return p
 }
 
-// The document's example: 5,000 writes a second of 1 KB are five shards, which
-// have no headroom; a sixth gives it.
+// This is the document's example: 5,000 writes per second of 1 KB fill five shards, without
+// headroom; a sixth gives headroom.
 func TestTheDocumentsExample(t *testing.T) {
 	p := plan(t, Request{WritesPerSecond: 5000, ItemBytes: 1024})
 	if p.Minimum != 5 || p.Recommended != 6 {
@@ -56,7 +56,7 @@ func TestMinimumIsTheFormula(t *testing.T) {
 	}
 }
 
-// Recommended is the least: one shard fewer breaks the bound.
+// Recommended is the least number: one shard fewer exceeds the limit.
 func TestRecommendedIsTheLeast(t *testing.T) {
 	for _, r := range []Request{
 		{WritesPerSecond: 5000, ItemBytes: 1024}, {WritesPerSecond: 1000, ItemBytes: 1024}, {WritesPerSecond: 905, ItemBytes: 10},
@@ -75,8 +75,8 @@ func TestRecommendedIsTheLeast(t *testing.T) {
 	}
 }
 
-// The model against what it is a model of: seconds of requests thrown at shards,
-// one by one.
+// The model is compared with a simulation: seconds of requests that are placed on shards one by
+// one.
 func TestModelAgainstSimulation(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5000, 1024))
 	for _, c := range []struct {
@@ -138,7 +138,7 @@ func poisson(rnd *rand.Rand, mean float64) int {
 }
 
 func TestHiddenKey(t *testing.T) {
-	// 1,024 bytes are full: any key lifts them.
+	// 1,024 bytes are full: any key lifts such an item.
 	p := plan(t, Request{WritesPerSecond: 5000, ItemBytes: 1024})
 	if h := p.Hidden; !h.Lifts || h.KeyBytesFit != -1 || h.With == nil || h.With.WriteUnits != 2 || h.With.Minimum != 10 || h.With.Recommended < 11 {
 		t.Errorf("1,024 bytes: %+v %+v", h, h.With)
@@ -166,7 +166,7 @@ func TestHiddenKey(t *testing.T) {
 	}
 }
 
-// An item that is as large as may be has no room for the hidden key.
+// An item of the greatest size has no room for the hidden key.
 func TestHiddenKeyBeyondTheLimit(t *testing.T) {
 	for bytes, large := range map[int]bool{400 << 10: true, 400<<10 - 20: false} {
 		p := plan(t, Request{WritesPerSecond: 1, ItemBytes: bytes, KeyBytes: 6})
@@ -176,7 +176,7 @@ func TestHiddenKeyBeyondTheLimit(t *testing.T) {
 	}
 }
 
-// Every plan can be printed, however odd the request.
+// Every plan can be printed, however odd the request is.
 func TestPlansAreFinite(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 9))
 	plans := 0
@@ -218,7 +218,7 @@ func TestReads(t *testing.T) {
 	if p.Reads.WholeKey != float64(p.Recommended)/2 || p.Reads.Point != 0.5 || p.Reads.Unsharded != 0.5 {
 		t.Errorf("%+v", p.Reads)
 	}
-	// 3,000 strongly consistent reads of 4 KB fill a partition, 6,000 of the others.
+	// 3,000 strongly consistent reads of 4 KB fill a partition; of the others, 6,000 do.
 	if p := plan(t, Request{WritesPerSecond: 1, ItemBytes: 4096, ReadsPerSecond: 3001, StrongReads: true}); p.Minimum != 2 {
 		t.Errorf("strong: %d", p.Minimum)
 	}
@@ -277,7 +277,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Throttled is what a plan says of the same load.
+// Throttled returns what a plan says about the same load.
 func TestThrottled(t *testing.T) {
 	p, err := For(Request{Store: DynamoDB, WritesPerSecond: 5000, ItemBytes: 1024})
 	if err != nil {

@@ -10,29 +10,27 @@
 // headroom: 5,000 writes a second of 1 KB fill five shards to the last unit, and
 // writes do not come in equal fifths.
 //
-// Requests are taken as they come from many independent clients, Poisson with the
-// given rate at its peak, and each goes to one of N shards with equal probability,
-// which is what a hash of distinct sort keys does and what a random suffix does.
-// Then the requests of a shard in a second are Poisson with the Nth part of the
-// rate, independent of the other shards. A shard throttles in a second in which
-// its requests take more units than the partition has; so a second is throttled
-// with probability 1 - (1 - q)^N, q being one shard's. Recommended is the least N
-// for which that is at most one in a thousand.
+// Requests come from many independent clients: they are Poisson with the given rate at its peak.
+// Each goes to one of N shards with equal probability. A hash of distinct sort keys does that, and
+// so does a random suffix. Then the requests of a shard in a second are Poisson with the Nth part
+// of the rate, independent of the other shards. A shard throttles in a second in which its requests
+// take more units than the partition has. So a second is throttled with probability 1 - (1 - q)^N,
+// if q is that of one shard. Recommended is the least N for which that is at most one in a
+// thousand.
 //
-// Where the model is stricter than a store: each second stands alone (a token
-// bucket that is full at its start forgives a little), and burst capacity, which
-// is best effort, counts for nothing. Where it is kinder: it knows only the rate it
-// is given; a rate that doubles for a minute is another rate. If the total were
-// exactly the same each second (binomial in place of Poisson), the chance would be
-// slightly less.
+// The model is stricter than a store in two points: each second stands alone (a token bucket that
+// is full at its start forgives a little), and burst capacity, which is best effort, does not
+// count. The model is kinder in one point: it knows only the given rate; a rate that doubles for a
+// minute is another rate. If the total were exactly the same in each second (binomial instead of
+// Poisson), the chance would be slightly less.
 //
 // It promises:
 //
-//  1. The chance of a throttled second at N is that of the model to six digits
-//     (held against a simulation by a test).
-//  2. Recommended is the least N, not below Minimum, that meets Target chance.
-//  3. Every number that is assumed and not computed is a field or constant here,
-//     with its source.
+//  1. The chance of a throttled second at N is that of the model to six digits (a test compares
+//     it with a simulation).
+//  2. Recommended is the least N, not below Minimum, that meets the target chance.
+//  3. Every number that is assumed and not computed is a field or constant here, with its
+//     source.
 //
 // It does no I/O; it imports shard and workbench/stats.
 package capacity

@@ -2,26 +2,26 @@
 
 package capacity
 
-// Hidden is what the column or attribute that sharding adds does to an item's
-// units. ItemBytes counts it already, if it is what the store bills; whoever gave
-// the size of an item without it finds here what changes.
+// Hidden says how the column or attribute that sharding adds changes an item's units. If ItemBytes
+// is what the store bills, it already includes the addition. For a size without the addition,
+// Hidden shows what changes.
 type Hidden struct {
 	Name  string `json:"name"`
-	Bytes int    `json:"bytes"` // added to each item; without the key where KeyRepeated and its length is not known
+	Bytes int    `json:"bytes"` // added to each item; without the key, if KeyRepeated and its length is unknown
 
 	KeyRepeated bool `json:"key_repeated"` // the key is stored a second time
 	KeyKnown    bool `json:"key_known"`
 
-	// Lifts says that an item of ItemBytes without the attribute takes more write
-	// units with it: always, or where the key has more than KeyBytesFit bytes.
+	// Lifts says that an item of ItemBytes without the attribute takes more write units with it:
+	// always, or if the key has more than KeyBytesFit bytes.
 	Lifts       bool `json:"lifts"`
-	KeyBytesFit int  `json:"key_bytes_fit"` // the longest key that lifts nothing, -1 if none; where the key is not known
+	KeyBytesFit int  `json:"key_bytes_fit"` // if the key's length is unknown: the longest key that lifts no item; -1: none
 
-	// TooLarge says that an item of ItemBytes without the attribute is more than the
-	// store takes with it, whatever the key.
+	// TooLarge says that an item of ItemBytes without the attribute exceeds the store's limit with
+	// it, whatever the key is.
 	TooLarge bool `json:"too_large"`
 
-	With *WithHidden `json:"with,omitempty"` // the plan of the lifted item, where Lifts
+	With *WithHidden `json:"with,omitempty"` // the plan of the lifted item, if Lifts
 }
 
 // WithHidden is the plan of an item that is lifted into the next unit.
@@ -29,11 +29,11 @@ type WithHidden struct {
 	ItemBytes   int `json:"item_bytes"`
 	WriteUnits  int `json:"write_units"`
 	Minimum     int `json:"minimum"`
-	Recommended int `json:"recommended"` // 0 where no number of shards would do
+	Recommended int `json:"recommended"` // 0: no number of shards is enough
 }
 
-// mayLift is the length of key up to which it is worth a warning that longer ones
-// lift an item: most keys are shorter.
+// mayLift is the length of a key up to which a warning is useful that longer keys lift an item:
+// most keys are shorter.
 const mayLift = 64
 
 func (d demand) hidden(r Request, n int) Hidden {

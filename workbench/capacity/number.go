@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Number prints a number for people: thousands apart, at most two decimals.
+// Number formats a number for people: with commas between thousands, and at most two decimals.
 func Number(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return strconv.FormatFloat(x, 'g', -1, 64)
@@ -35,7 +35,7 @@ func Number(x float64) string {
 	return b.String()
 }
 
-// Duration prints a number of seconds as a whole number of one unit.
+// Duration formats a number of seconds as a whole number of one unit.
 func Duration(s float64) string {
 	for _, u := range []struct {
 		name    string

@@ -12,22 +12,22 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/stats"
 )
 
-// ThrottledSeconds is the chance of a throttled second that Recommended keeps to.
+// ThrottledSeconds is the chance of a throttled second that Recommended does not exceed.
 const ThrottledSeconds = 0.001
 
-// Plan answers a Request. It marshals to what `evenkeel shards --json` prints.
+// Plan answers a Request. It marshals to the output of `evenkeel shards --json`.
 type Plan struct {
 	Store           Store   `json:"target"`
 	WritesPerSecond float64 `json:"writes_per_second"`
 	ReadsPerSecond  float64 `json:"reads_per_second"`
 	ItemBytes       int     `json:"item_bytes"`
 
-	Minimum     int      `json:"minimum"`     // the formula, no headroom
-	Recommended int      `json:"recommended"` // the least N with ThrottledSeconds
+	Minimum     int      `json:"minimum"`     // the formula, without headroom
+	Recommended int      `json:"recommended"` // the least N that meets ThrottledSeconds
 	Arithmetic  string   `json:"arithmetic"`  // of Minimum
 	WriteUnits  int      `json:"write_units"` // of one write
 	ReadUnits   float64  `json:"read_units"`  // of one read
-	Options     []Option `json:"options"`     // what other N would do, ascending
+	Options     []Option `json:"options"`     // the results of other N, ascending
 
 	Reads    Reads    `json:"reads"`
 	Hidden   Hidden   `json:"hidden_key"`
@@ -36,11 +36,11 @@ type Plan struct {
 	Warnings []string `json:"warnings"`
 }
 
-// Option is what a number of shards does.
+// Option is the result of a number of shards.
 type Option struct {
 	Shards          int     `json:"shards"`
-	Load            float64 `json:"load"`             // of a shard: its mean rate by what its partition bears, the worse of writes and reads
-	ThrottledSecond float64 `json:"throttled_second"` // chance that a second is
+	Load            float64 `json:"load"`             // of a shard: its mean rate over its partition's limit, of writes or reads, whichever is worse
+	ThrottledSecond float64 `json:"throttled_second"` // the chance that a second is throttled
 	WritesRefused   float64 `json:"writes_refused"`   // share of all writes
 }
 
@@ -85,13 +85,13 @@ func (r *Request) demand(itemBytes int) demand {
 	return d
 }
 
-// minimumWrites is the document's formula; reads have the like of it.
+// minimumWrites computes the vendor's formula. minimumReads is similar.
 func (d demand) minimumWrites() float64 {
 	return ceil(d.writes * float64(d.writeUnits) / PartitionWriteUnits)
 }
 func (d demand) minimumReads() float64 { return ceil(d.reads * d.readUnits / PartitionReadUnits) }
 
-// ceil does not count what the binary representation of a decimal rate adds.
+// ceil rounds up, but ignores what the binary representation of a decimal rate adds.
 func ceil(x float64) float64 { return math.Ceil(x * (1 - 1e-12)) }
 
 func (d demand) arithmetic(minimum int) string {
@@ -110,7 +110,7 @@ func (d demand) shards() (minimum, recommended int, err error) {
 		return 0, 0, tooMany(fmt.Sprintf("%s shards would be needed at least", Number(least)))
 	}
 	minimum = int(least)
-	// The chance falls as N grows: search the first that is small enough.
+	// The chance falls as N grows: search for the first N whose chance is small enough.
 	recommended = minimum + sort.Search(shard.MaxShards-minimum+1, func(more int) bool {
 		return d.throttled(minimum+more) <= ThrottledSeconds
 	})
@@ -124,10 +124,10 @@ func tooMany(what string) error {
 	return &Invalid{"WritesPerSecond", what + fmt.Sprintf("; a key has at most %s", Number(shard.MaxShards)), "shards are for one partition key: spread the load over more keys first (promote a column into the key), or batch small items"}
 }
 
-// at is what n shards do.
+// at returns the result of n shards.
 func (d demand) at(n int) Option {
 	rate := d.writes / float64(n)
-	fit := PartitionWriteUnits / d.writeUnits // writes of a shard in a second
+	fit := PartitionWriteUnits / d.writeUnits // writes that a shard can take per second
 	return Option{
 		Shards:          n,
 		Load:            max(rate*float64(d.writeUnits)/PartitionWriteUnits, d.reads/float64(n)*d.readUnits/PartitionReadUnits),
@@ -136,8 +136,8 @@ func (d demand) at(n int) Option {
 	}
 }
 
-// throttled is the chance that in a second at least one of n shards gets more than
-// its partition bears.
+// throttled returns the chance that in a second at least one of n shards gets more than its
+// partition can take.
 func (d demand) throttled(n int) float64 {
 	q := stats.PoissonAbove(d.writes/float64(n), PartitionWriteUnits/d.writeUnits)
 	if d.reads > 0 {
@@ -147,8 +147,8 @@ func (d demand) throttled(n int) float64 {
 	return -math.Expm1(float64(n) * math.Log1p(-min(1, q)))
 }
 
-// interesting are the numbers of shards to show: from the minimum to beyond the
-// recommended one, few enough to read.
+// interesting returns the numbers of shards to show: from the minimum to beyond the recommended
+// one, few enough to read.
 func interesting(minimum, recommended int) []int {
 	ns := []int{minimum, recommended, recommended + max(1, recommended/4), 2 * recommended}
 	if between := recommended - minimum; between > 1 {
@@ -159,9 +159,9 @@ func interesting(minimum, recommended int) []int {
 	return slices.DeleteFunc(ns, func(n int) bool { return n > shard.MaxShards })
 }
 
-// Throttled is the chance that in a second at least one of n shards gets more
-// writes than its partition bears: writes are a second's of one shard, on average,
-// each of so many units.
+// Throttled returns the chance that in a second at least one of n shards gets more writes than its
+// partition can take. writes is the mean per second of one shard, and each write takes that many
+// units.
 func Throttled(writes float64, units, n int) float64 {
 	d := demand{writes: writes * float64(n), writeUnits: max(1, units)}
 	if d.writeUnits > PartitionWriteUnits {

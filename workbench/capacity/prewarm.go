@@ -8,24 +8,24 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/stats"
 )
 
-// Prewarm is what a table is to be told before the load comes. Shards are keys:
-// the store places them by hash, and two on one partition share its units until
-// the store has split it for heat, which takes minutes.
+// Prewarm says what to request for a table before the load comes. Shards are keys: the store places
+// them by hash. Two shards on one partition share its units until the store has split it for heat,
+// which takes minutes.
 type Prewarm struct {
-	Bound      string  `json:"bound"`       // which side needs the partitions: "write" or "read"
-	WriteUnits int     `json:"write_units"` // to ask for, at least: a partition for each shard, and the load itself
+	Bound      string  `json:"bound"`       // the side that needs the partitions: "write" or "read"
+	WriteUnits int     `json:"write_units"` // to request, at least: a partition for each shard, and the load itself
 	ReadUnits  int     `json:"read_units"`
-	Starts     []Start `json:"starts"` // a fresh table first, then warmed ones
+	Starts     []Start `json:"starts"` // first a fresh table, then warmed ones
 }
 
-// Start is the first minutes of a table of so many partitions, before any split.
-// That a partition comes with every 1,000 write units or 3,000 read units is
-// inferred from the caps, not documented by the stores.
+// Start describes the first minutes of a table with that many partitions, before any split. The
+// rule of one partition for every 1,000 write units or 3,000 read units is inferred from the caps;
+// the stores do not document it.
 type Start struct {
 	Units      int     `json:"units"` // of the side that needs the partitions
 	Partitions int     `json:"partitions"`
-	Occupied   float64 `json:"occupied"` // partitions with at least one shard, on average
-	Served     float64 `json:"served"`   // share of that side's requests, on average
+	Occupied   float64 `json:"occupied"` // mean number of partitions with at least one shard
+	Served     float64 `json:"served"`   // mean share of that side's requests
 }
 
 func (d demand) prewarm(n int) Prewarm {
@@ -47,8 +47,8 @@ func (d demand) prewarm(n int) Prewarm {
 	return p
 }
 
-// start throws n shards of a load at partitions that bear each units. Each
-// partition gets a binomial number of them and serves what it can.
+// start distributes n shards of a load over partitions that take each units. Each partition gets a
+// binomial number of shards and serves what it can.
 func start(n, parts, each int, load float64) Start {
 	s := Start{Units: parts * each, Partitions: parts}
 	one := 1 / float64(parts)

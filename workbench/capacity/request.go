@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Request is what one hot partition key has to bear.
+// Request is the load of one hot partition key.
 type Request struct {
 	Store           Store
 	WritesPerSecond float64 // at the peak
-	ReadsPerSecond  float64 // reads of one item each, at the peak; 0 where nobody reads
+	ReadsPerSecond  float64 // reads of one item each, at the peak; 0: there are no reads
 	StrongReads     bool    // DynamoDB's ConsistentRead, Keyspaces' LOCAL_QUORUM
-	ItemBytes       int     // what the store bills: names, values and metadata
-	KeyBytes        int     // the partition key's value; 0 where it is not known
+	ItemBytes       int     // the size that the store bills: names, values and metadata
+	KeyBytes        int     // of the partition key's value; 0: unknown
 }
 
-// An Invalid is a Request that cannot be answered, with the field, and the way out
-// where there is one.
+// Invalid is the error for a Request that cannot be answered, with the field, and the way out if
+// there is one.
 type Invalid struct {
 	Field  string // of Request
 	Reason string
@@ -28,7 +28,7 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return strings.ToLower(e.Field[:1]) + e.Field[1:] + ": " + e.Reason }
 
-// Rates beyond these are slips of the keyboard.
+// Rates beyond these are typing errors.
 const (
 	minRate = 1e-6
 	maxRate = 1e9
@@ -75,5 +75,5 @@ func (r *Request) validate() error {
 	return nil
 }
 
-// units is ceil(bytes / unit).
+// units returns ceil(bytes / unit).
 func units(bytes, unit int) int { return (bytes + unit - 1) / unit }

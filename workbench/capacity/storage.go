@@ -2,9 +2,9 @@
 
 package capacity
 
-// Storage is the side of 10 GB: DynamoDB splits a partition that grows past it,
-// by sort key; only with a local secondary index is it the end of an item
-// collection. Keyspaces spreads a logical partition by itself.
+// Storage describes the limit of 10 GB. DynamoDB splits a larger partition by sort key. Only with a
+// local secondary index is 10 GB the limit of an item collection. Keyspaces spreads a logical
+// partition by itself.
 type Storage struct {
 	CollectionBytes int64   `json:"collection_bytes"`
 	ShardFullHours  float64 `json:"shard_full_hours"` // until a shard holds that much, if each write is a new item

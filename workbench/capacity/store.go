@@ -4,7 +4,7 @@ package capacity
 
 import "fmt"
 
-// Store is whose limits apply.
+// Store is the store whose limits apply.
 type Store string
 
 const (
@@ -12,17 +12,17 @@ const (
 	Keyspaces Store = "keyspaces"
 )
 
-// What both stores give one partition in a second, and how they count.
+// These are the units that both stores give one partition per second, and the sizes by which they
+// count.
 const (
 	PartitionWriteUnits = 1000
 	PartitionReadUnits  = 3000
-	writeUnitBytes      = 1 << 10 // a write is rounded up to these
-	readUnitBytes       = 4 << 10 // a read likewise; eventually consistent reads count half
+	writeUnitBytes      = 1 << 10 // a write is rounded up to a multiple of this
+	readUnitBytes       = 4 << 10 // a read, too; eventually consistent reads count half
 )
 
-// FreshPartitions is what a new on-demand table is taken to have, in both stores:
-// it sustains 4,000 writes and 12,000 reads a second at once, as four full
-// partitions would.
+// FreshPartitions is the assumed number of partitions of a new on-demand table, in both stores: it
+// sustains 4,000 writes and 12,000 reads per second at once, as four full partitions would.
 const FreshPartitions = 4
 
 // CollectionBytes is the size at which DynamoDB splits a partition (10 GB).
@@ -31,14 +31,14 @@ const CollectionBytes = 10 << 30
 // hiddenName is the HASH attribute of a write-sharded DynamoDB table.
 const hiddenName = "evenkeel.pk"
 
-// limits are a store's bounds of one item.
+// limits holds a store's limits for one item.
 type limits struct {
 	name     string // for people
-	item     string // what it calls an item
+	item     string // the store's word for an item
 	maxItem  int
 	maxKey   int
 	maxWhy   string
-	eventual string // what it calls an eventually consistent read
+	eventual string // the store's word for an eventually consistent read
 	strong   string
 }
 
@@ -53,13 +53,13 @@ var stores = map[Store]limits{
 	},
 }
 
-// Name is the store's name for people.
+// Name returns the store's name for people.
 func (s Store) Name() string { return stores[s].name }
 
-// Item is what the store calls an item.
+// Item returns the store's word for an item.
 func (s Store) Item() string { return stores[s].item }
 
-// Read is what the store calls reads of that consistency.
+// Read returns the store's word for reads of that consistency.
 func (s Store) Read(strong bool) string {
 	if strong {
 		return stores[s].strong
@@ -67,8 +67,8 @@ func (s Store) Read(strong bool) string {
 	return stores[s].eventual
 }
 
-// hidden is how many bytes sharding adds to each item, beside the key itself where
-// that is repeated, with n shards.
+// hidden returns how many bytes sharding adds to each item with n shards, and whether the key
+// itself is repeated in addition.
 //
 // DynamoDB: the attribute evenkeel.pk holds key, "-" and shard beside the key
 // attribute: name, dash, digits, key. Keyspaces: a partition-key column of type
@@ -80,7 +80,7 @@ func (s Store) hidden(n int) (fixed int, repeatsKey bool) {
 	return len(hiddenName) + 1 + len(fmt.Sprint(n)), true
 }
 
-// HiddenName is the column or attribute that sharding adds.
+// HiddenName returns the name of the column or attribute that sharding adds.
 func (s Store) HiddenName() string {
 	if s == Keyspaces {
 		return "shard"

@@ -4,7 +4,7 @@ package capacity
 
 import "fmt"
 
-// warn collects what would surprise.
+// warn collects warnings about results that may surprise.
 func (p *Plan) warn() {
 	add := func(format string, args ...any) { p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...)) }
 	item := p.Store.Item()

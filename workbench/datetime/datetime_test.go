@@ -59,15 +59,15 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// writer writes times in the way of somebody who has one.
+// writer writes times in one way.
 type writer struct {
 	layout string // of package time
 	names  []string
 	upper  bool
 }
 
-// languages have names of their own for months, by number; not all of them that the
-// package knows, and some without accents.
+// languages holds names of months by number in several languages; not all that the package knows,
+// and some without accents.
 var languages = [][]string{
 	nil, nil, nil,
 	{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
@@ -118,7 +118,7 @@ func (w writer) cased(s string) string {
 	return s
 }
 
-// precise is what a layout leaves of a time, in its zone.
+// precise returns what a layout keeps of a time, in its zone.
 func (w writer) precise(at time.Time) time.Time {
 	switch {
 	case strings.Contains(w.layout, ".000000"):
@@ -137,15 +137,15 @@ func (w writer) precise(at time.Time) time.Time {
 		}
 		return day
 	}
-	if !strings.Contains(w.layout, "07") { // nobody can know the zone
+	if !strings.Contains(w.layout, "07") { // the text does not show the zone
 		_, offset := at.Zone()
 		at = at.Add(time.Duration(offset) * time.Second)
 	}
 	return at.UTC()
 }
 
-// Whatever layout is drawn, what it writes is read to what the layout keeps: in one of
-// two ways where the order of day and month cannot be told.
+// Whatever layout is drawn, its text is read to the time that the layout keeps; in two ways if the
+// order of day and month is open.
 func TestDrawnLayouts(t *testing.T) {
 	for seed := range uint64(40_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -175,7 +175,7 @@ func TestDrawnLayouts(t *testing.T) {
 	}
 }
 
-// What Yearly promises: of one layout, texts are in the order of their times.
+// Yearly promises that texts of one layout sort in the order of their times.
 func TestYearlySorts(t *testing.T) {
 	sorted, other := 0, 0
 	for seed := range uint64(3000) {
@@ -246,7 +246,8 @@ func TestOfInt(t *testing.T) {
 	}
 }
 
-// No name of a month is another's elsewhere, and none is a filler that stands before one.
+// No name of a month means another month in another language, and none is a filler that stands
+// before one.
 func TestNames(t *testing.T) {
 	for name := range fillers {
 		if months[name] > 0 {

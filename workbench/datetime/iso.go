@@ -4,17 +4,17 @@ package datetime
 
 import "github.com/evenkeel/evenkeel/cql/value"
 
-// Kind is what a text of CQL's own form is.
+// Kind is the kind of a text in CQL's own form.
 type Kind uint8
 
 const (
 	NoTime    Kind = iota
 	Date           // 2020-07-09
 	Timestamp      // 2020-07-09 10:00, with or without seconds, zone
-	Partial        // 2020-07, 2020-07-09T10: a time, and no CQL type
+	Partial        // 2020-07, 2020-07-09T10: a time without a CQL type
 )
 
-// two reads two digits; what is none is far above 99.
+// two reads two digits. If they are no digits, it returns a number far above 99.
 func two(b []byte) int64 {
 	hi, lo := b[0]-'0', b[1]-'0'
 	if hi > 9 || lo > 9 {
@@ -23,8 +23,8 @@ func two(b []byte) int64 {
 	return int64(hi)*10 + int64(lo)
 }
 
-// ISO reads a text that begins with a year, a dash and a month: a date, a timestamp as
-// CQL reads it, or a part of one. ms is since 1970; nanos is what it says beyond.
+// ISO reads a text that begins with a year, a dash and a month: a date, a timestamp as CQL reads
+// it, or a part of one. ms counts from 1970; nanos is the remainder.
 func ISO(b []byte) (k Kind, ms int64, nanos int32) {
 	if len(b) < 7 || b[4] != '-' {
 		return NoTime, 0, 0
@@ -97,7 +97,7 @@ func ISO(b []byte) (k Kind, ms int64, nanos int32) {
 	return Timestamp, ms - offset, nanos
 }
 
-// isoZone reads nothing, Z, or an offset; it is in ms.
+// isoZone reads nothing, Z, or an offset, and returns it in ms.
 func isoZone(b []byte) (int64, bool) {
 	if len(b) > 0 && b[0] == ' ' {
 		b = b[1:]

@@ -4,9 +4,10 @@ package datetime
 
 import "strings"
 
-// layout is the same for texts that are written alike, and form, but for their zone and
-// how fine they are. descending says that the text goes from the year down to what is
-// finest, each with its full width, so that texts of one layout sort as their times do.
+// layout returns two hashes. layout is the same for texts that are written in the same way. form
+// also ignores their zone and their precision. descending reports whether the text goes from the
+// year down to its finest part, each with its full width, so that texts of one layout sort as their
+// times do.
 func (p *Parser) layout() (form, layout uint64, descending bool) {
 	const start, prime = 14695981039346656037, 1099511628211
 	form = start
@@ -52,8 +53,8 @@ func (p *Parser) layout() (form, layout uint64, descending bool) {
 	return form, form ^ rest*prime, descending && last != 0
 }
 
-// Describe says how a text is written, as people do: dd.mm.yyyy hh:mm. monthFirst is
-// how a numeric date is to be read.
+// Describe says how a text is written, as people do: dd.mm.yyyy hh:mm. monthFirst says how to read
+// a numeric date.
 func Describe(text []byte, monthFirst bool) string {
 	var p Parser
 	if _, ok := p.Parse(text); !ok {

@@ -24,7 +24,7 @@ type token struct {
 
 func (t token) digits() int { return int(t.to - t.from) }
 
-// Bounds of what is a time.
+// These are bounds of a text that may be a time.
 const (
 	shortest  = 6
 	longest   = 80
@@ -32,8 +32,7 @@ const (
 	maxDigits = 14
 )
 
-// Parser reads texts, one after the other. Its zero value is ready; it is for one
-// goroutine.
+// Parser reads texts, one after the other. Its zero value is ready; it is for one goroutine.
 type Parser struct {
 	text   []byte
 	tokens [maxTokens + 2]token // the last ones are ends
@@ -43,7 +42,7 @@ type Parser struct {
 	v      reading
 }
 
-// lex parts a text into tokens; false where it is no time for sure.
+// lex splits a text into tokens. It returns false if the text is certainly no time.
 func (p *Parser) lex(b []byte) bool {
 	if len(b) < shortest || len(b) > longest {
 		return false
@@ -97,8 +96,8 @@ func (p *Parser) lex(b []byte) bool {
 	return some
 }
 
-// width is the bytes of a blank at the beginning of a text: a space, a tab, and those
-// that do not break; 0 where there is none.
+// width returns the bytes of a blank at the beginning of a text: a space, a tab, or a space that
+// does not break; 0: there is none.
 func width(b []byte) int {
 	switch {
 	case len(b) == 0:
@@ -118,7 +117,7 @@ func blank(b []byte) bool { return width(b) > 0 }
 
 func (p *Parser) peek() token { return p.tokens[p.at] }
 
-// ahead is the token so many further on.
+// ahead returns the token that is n tokens ahead.
 func (p *Parser) ahead(n int) token { return p.tokens[min(p.at+n, p.count)] }
 
 func (p *Parser) is(c byte) bool { return p.tokens[p.at].kind == sign && p.tokens[p.at].c == c }
@@ -131,13 +130,13 @@ func (p *Parser) take(c byte) bool {
 	return false
 }
 
-// skip passes over a sign.
+// skip skips a sign.
 func (p *Parser) skip(c byte) { p.take(c) }
 
-// folded is a word in lower case, until the next one is asked for.
+// folded returns a word in lower case. It is valid until the next call.
 func (p *Parser) folded(t token) []byte { return fold(&p.buf, p.text[t.from:t.to]) }
 
-// wordIn looks the word at the cursor up; 0 where it is none of the names.
+// wordIn looks up the word at the cursor; 0: it is none of the names.
 func (p *Parser) wordIn(names map[string]uint8) uint8 {
 	if t := p.peek(); t.kind == word {
 		return names[string(p.folded(t))]

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// months are the names of the months and their usual abbreviations, in the languages
-// of many data: English, German, French, Spanish, Italian, Portuguese, Dutch, the
-// Scandinavian ones, Finnish, Polish, Czech, Romanian, Hungarian, Turkish, Indonesian,
-// Russian, Greek. No name is another month's in another of them.
+// months maps the names of the months and their usual abbreviations, in widely used languages:
+// English, German, French, Spanish, Italian, Portuguese, Dutch, the Scandinavian ones, Finnish,
+// Polish, Czech, Romanian, Hungarian, Turkish, Indonesian, Russian, Greek. No name means different
+// months in two of them.
 var months = names(monthNames...)
 
 var monthNames = []string{
@@ -29,7 +29,7 @@ var monthNames = []string{
 	`december dec dezember dez décembre déc decembre diciembre dic dicembre dezembro desember des joulukuu joulukuuta joulu grudnia grudzień gru prosinec prosince pro decembrie aralık ara декабря декабрь дек δεκεμβρίου δεκέμβριος δεκ`,
 }
 
-// weekdays are names of days, which say nothing that the date does not.
+// weekdays maps names of days, which add nothing to the date.
 var weekdays = names(`monday mon tuesday tue tues wednesday wed thursday thu thur thurs friday fri saturday sat sunday sun
 	montag mo dienstag di mittwoch mi donnerstag do freitag fr samstag sonnabend sa sonntag so
 	lundi lun mardi mar mercredi mer jeudi jeu vendredi ven samedi sam dimanche dim
@@ -43,7 +43,7 @@ var weekdays = names(`monday mon tuesday tue tues wednesday wed thursday thu thu
 	pondělí po úterý út středa st čtvrtek čt pátek pá neděle ne
 	понедельник пн вторник вт среда ср четверг чт пятница пт суббота сб воскресенье вс`)
 
-// fillers stand between the parts of a date, or behind them.
+// fillers maps words that stand between the parts of a date, or behind them.
 var fillers = names(`de of del the den der le am um at à kl klo alle às as uhr on il dne г года год р`)
 
 // names maps each name of a line to the number of the line, from 1.
@@ -58,11 +58,11 @@ func names(lines ...string) map[string]uint8 {
 	return all
 }
 
-// longestName is how long a word can be, in bytes, to be looked up.
+// longestName is the greatest length of a word that is looked up, in bytes.
 const longestName = 32
 
-// plain are Latin letters without what stands above or below them, which not all
-// programs write.
+// plain maps Latin letters with marks to the letters without, because not all programs write the
+// marks.
 var plain = func() map[rune]byte {
 	all := make(map[rune]byte)
 	for c, list := range map[byte]string{'a': "áàâäãåāăą", 'c': "çćč", 'd': "ďđ", 'e': "éèêëēěę", 'g': "ğģ", 'i': "íìîïīıİ", 'l': "łľ", 'n': "ñńň", 'o': "óòôöõőø", 'r': "řŕ", 's': "śšşș", 't': "ťţț", 'u': "úùûüūůű", 'y': "ýÿ", 'z': "źžż"} {
@@ -73,8 +73,8 @@ var plain = func() map[rune]byte {
 	return all
 }()
 
-// fold writes a word in lower case into a buffer, Latin letters plain; nothing where it
-// is too long.
+// fold writes a word in lower case into a buffer, without marks on Latin letters. It returns nil if
+// the word is too long.
 func fold(buf *[longestName]byte, word []byte) []byte {
 	if len(word) > longestName-4 {
 		return nil

@@ -4,7 +4,7 @@ package datetime
 
 import "github.com/evenkeel/evenkeel/cql/value"
 
-// Unit is what a number counts from 1970, or how it writes a date.
+// Unit is the unit that a number counts from 1970, or the form in which it writes a date.
 type Unit uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	MinuteDigits // 202403151030
 	SecondDigits // 20240315103000
 	MillisDigits // 20240315103000123
-	Units        // how many there are
+	Units        // the number of units
 )
 
 var unitNames = [Units]string{
@@ -26,22 +26,22 @@ var unitNames = [Units]string{
 	DateDigits: "yyyymmdd", MinuteDigits: "yyyymmddhhmm", SecondDigits: "yyyymmddhhmmss", MillisDigits: "yyyymmddhhmmssfff",
 }
 
-// String is the unit's name: seconds, or yyyymmdd.
+// String returns the unit's name: seconds, or yyyymmdd.
 func (u Unit) String() string { return unitNames[u] }
 
-// Counts says that the unit counts from 1970.
+// Counts reports whether the unit counts from 1970.
 func (u Unit) Counts() bool { return u >= Days && u <= Nanos }
 
-// Days from and to which a number is a time by its size, since 1970: 1990 to 2050.
-// Nanoseconds are from 1995 on: what is below are the ticks of .NET, since the year 1.
+// A number is a time by its size if it is between these days since 1970: 1990 to 2050. Nanoseconds
+// begin in 1995: below are the ticks of .NET, since the year 1.
 const (
 	fromDay      = 7305
 	fromDayNanos = 9131
 	toDay        = 29_220
 )
 
-// OfInt is the time that a number is by its size, in ms since 1970, and its unit;
-// NoUnit where it is none. The finest units are cut to milliseconds.
+// OfInt returns the time of a number by its size, in ms since 1970, and its unit; NoUnit: it is no
+// time. It cuts finer units to milliseconds.
 func OfInt(n int64) (ms int64, unit Unit) {
 	switch {
 	case n < fromDay:
@@ -76,7 +76,7 @@ func OfInt(n int64) (ms int64, unit Unit) {
 	return 0, NoUnit
 }
 
-// Beyond is what OfInt has cut off a number of a unit, in nanoseconds.
+// Beyond returns the nanoseconds that OfInt has cut off a number.
 func (u Unit) Beyond(n int64) int32 {
 	switch u {
 	case Micros:
@@ -87,7 +87,7 @@ func (u Unit) Beyond(n int64) int32 {
 	return 0
 }
 
-// digits is the time of 20240315 and 103000, where these are a date and a time of day.
+// digits returns the time of 20240315 and 103000, if these are a date and a time of day.
 func digits(date, clock int64, unit Unit) (int64, Unit) {
 	y, m, d := date/10_000, date/100%100, date%100
 	h, min, s := clock/10_000, clock/100%100, clock%100
@@ -97,12 +97,12 @@ func digits(date, clock int64, unit Unit) (int64, Unit) {
 	return value.DaysFromCivil(y, m, d)*day + h*hour + min*minute + s*second, unit
 }
 
-// OfFloat is the time of a number with a fraction, which is of seconds.
+// OfFloat returns the time of a number of seconds with a fraction.
 func OfFloat(f float64) (ms int64, nanos int32, unit Unit) {
 	if f < fromDay*86_400 || f >= toDay*86_400 {
 		return 0, 0, NoUnit
 	}
 	whole := int64(f)
-	part := int64((f - float64(whole)) * 1e6) // as fine as such floats are
+	part := int64((f - float64(whole)) * 1e6) // the precision of such floats
 	return whole*1000 + part/1000, int32(part % 1000 * 1000), Seconds
 }

@@ -2,9 +2,8 @@
 
 package datetime
 
-// Order says which numeric dates have the month first: by their form, and where that
-// is not known, by the sign that parts their numbers. The zero Order has the day first
-// in all.
+// Order says which numeric dates have the month first: by their form or, if the form is unknown, by
+// the sign between their numbers. In the zero Order, all have the day first.
 type Order struct {
 	forms  []formOrder
 	months [len(signs)]bool
@@ -15,7 +14,7 @@ type formOrder struct {
 	month bool
 }
 
-// OrderOf is the order in which all have the month first, or all the day.
+// OrderOf returns the order in which all dates have the month first, or all the day.
 func OrderOf(monthFirst bool) (o Order) {
 	for i := range o.months {
 		o.months[i] = monthFirst
@@ -34,7 +33,7 @@ func signIndex(sign byte) int {
 	return len(signs) - 1
 }
 
-// MonthFirst says whether a numeric date has the month first.
+// MonthFirst reports whether a numeric date has the month first.
 func (o *Order) MonthFirst(v *Value) bool {
 	for i := range o.forms {
 		if o.forms[i].form == v.Form {
@@ -44,7 +43,7 @@ func (o *Order) MonthFirst(v *Value) bool {
 	return o.months[signIndex(v.Sign)]
 }
 
-// At is the time that a value is in that order.
+// At returns the time of a value in that order.
 func (v *Value) At(o *Order) int64 {
 	if v.Numeric && v.Ms != v.Other && o.MonthFirst(v) {
 		return v.Other
@@ -52,11 +51,11 @@ func (v *Value) At(o *Order) int64 {
 	return v.Ms
 }
 
-// Tally counts what the numeric dates of a column say of their order, by their forms.
+// Tally counts what the numeric dates of a column show about their order, by their forms.
 type Tally struct {
 	forms  []formTally       // the first few
-	others [len(signs)]tally // of all, by their signs
-	twelve int64             // have am or pm
+	others [len(signs)]tally // of all forms, by their signs
+	twelve int64             // values with am or pm
 }
 
 type tally struct{ days, months, either int64 }
@@ -67,7 +66,7 @@ type formTally struct {
 	sign byte
 }
 
-// mostForms is how many forms are told apart.
+// mostForms is the number of forms that a Tally distinguishes.
 const mostForms = 16
 
 // Add counts a value.
@@ -109,7 +108,7 @@ func (s *tally) merge(o *tally) {
 	s.either += o.either
 }
 
-// Merge adds what another has counted.
+// Merge adds another Tally's counts.
 func (t *Tally) Merge(o *Tally) {
 	t.twelve += o.twelve
 	for i := range t.others {
@@ -130,20 +129,20 @@ next:
 	}
 }
 
-// Doubt is why an order is not certain.
+// Doubt says why an order is not certain.
 type Doubt uint8
 
 const (
 	Certain Doubt = iota
-	Mixed         // some dates have the day first for sure, and some the month
-	Guessed       // no date tells
+	Mixed         // some dates certainly have the day first, and some the month
+	Guessed       // no date shows the order
 )
 
-// Order is the order that the dates show. A form of which no date tells is as another
-// with its sign is, or as any other; else, but for points, behind which nobody writes
-// the month first, it is read so that the dates lie closer together: narrower is above
-// 0 if that is with the month first, below if with the day. doubt is of the dates of a
-// sign.
+// Order returns the order that the dates show. A form whose dates do not show it has the order of
+// another form with the same sign, or of any other form. If none shows it, dates are read so that
+// they lie closer together; but nobody writes the month first in dates with points. narrower is
+// above 0 if the dates lie closer with the month first, below 0 if with the day first. doubt is
+// about the dates with the sign sign.
 func (t *Tally) Order(narrower int) (o Order, doubt Doubt, sign byte) {
 	all := tally{}
 	for i := range t.others {
@@ -186,8 +185,8 @@ func (t *Tally) Order(narrower int) (o Order, doubt Doubt, sign byte) {
 	return o, doubt, sign
 }
 
-// Uniform says whether an order reads all dates that can be read in two ways in the
-// same way: with the day first, or with the month first.
+// Uniform reports whether an order reads all ambiguous dates in the same way: with the day first,
+// or with the month first.
 func (t *Tally) Uniform(o *Order) (same, monthFirst bool) {
 	some := false
 	left := t.others

@@ -4,28 +4,28 @@ package datetime
 
 import "github.com/evenkeel/evenkeel/cql/value"
 
-// Value is what a text says.
+// Value is the result of reading a text.
 type Value struct {
-	Ms    int64 // since 1970, UTC; where there is a doubt, with the day first
-	Nanos int32 // what it says beyond
-	// Other is the time with the month first, where the text can be read in both ways;
-	// else it is Ms.
+	Ms    int64 // since 1970, UTC; if the text is ambiguous, with the day first
+	Nanos int32 // the remainder below a millisecond
+	// Other is the time with the month first if the text can be read in both ways; else it equals
+	// Ms.
 	Other int64
-	// Numeric says that the day and the month are numbers before the year, parted by
-	// Sign; and Evidence, what they say of the order.
+	// Numeric says that the day and the month are numbers before the year, separated by Sign.
+	// Evidence is what they show about the order.
 	Numeric  bool
 	Sign     byte
 	Evidence Evidence
 	Twelve   bool // a clock of twelve hours
 	Clock    bool // has a time of day
 	Monthly  bool // has no day
-	Yearly   bool // the year comes first, and all from there down has its full width
-	// Form is the same for texts that are written alike, whatever their zone and fraction;
-	// Layout for those that are alike in these, too.
+	Yearly   bool // the year comes first, and every finer part has its full width
+	// Form is the same for texts that are written in the same way, whatever their zone and
+	// fraction. Layout also distinguishes zone and fraction.
 	Form, Layout uint64
 }
 
-// Evidence is what a numeric date says of the order of its parts.
+// Evidence is what a numeric date shows about the order of its parts.
 type Evidence uint8
 
 const (
@@ -34,7 +34,7 @@ const (
 	MonthFirst                 // 12/31/2024
 )
 
-// role is what a token is in a time.
+// role is the role of a token in a time.
 type role uint8
 
 const (
@@ -57,7 +57,7 @@ const (
 	zoneText
 )
 
-// reading is what is being read.
+// reading is the state of a reading.
 type reading struct {
 	year, month, day int64
 	first, second    int64 // of a numeric date whose year is last
@@ -72,13 +72,13 @@ type reading struct {
 	yearFirst        bool
 }
 
-// Parse reads a text. False says that it is no time.
+// Parse reads a text. It returns false if the text is no time.
 func Parse(b []byte) (Value, bool) {
 	var p Parser
 	return p.Parse(b)
 }
 
-// Parse is the function of that name, for many texts.
+// Parse reads a text as the function Parse does, and is faster for many texts.
 func (p *Parser) Parse(b []byte) (v Value, ok bool) {
 	if !p.lex(b) || !p.whole() {
 		return Value{}, false
@@ -86,7 +86,7 @@ func (p *Parser) Parse(b []byte) (v Value, ok bool) {
 	return p.value()
 }
 
-// whole reads all of the text.
+// whole reads the whole text.
 func (p *Parser) whole() bool {
 	if p.weekday() && p.rest() {
 		return true
@@ -98,7 +98,7 @@ func (p *Parser) whole() bool {
 	return p.rest()
 }
 
-// weekday reads the name of a day, and what parts it from the date.
+// weekday reads the name of a day, and the separator before the date.
 func (p *Parser) weekday() bool {
 	if p.wordIn(weekdays) == 0 {
 		return false
@@ -113,7 +113,7 @@ func (p *Parser) weekday() bool {
 	return p.at < p.count
 }
 
-// mark gives the token at the cursor its role.
+// mark sets the role of the token at the cursor.
 func (p *Parser) mark(r role) {
 	p.tokens[p.at].role = r
 	p.at++
@@ -158,7 +158,7 @@ func (p *Parser) rest() bool {
 	return p.ended()
 }
 
-// zoned reads a zone where there is one.
+// zoned reads a zone if there is one.
 func (p *Parser) zoned() {
 	from := p.at
 	offset, ok := p.zone()
@@ -171,8 +171,7 @@ func (p *Parser) zoned() {
 	}
 }
 
-// ended reads what may stand behind a time: blanks, a point, the name of a zone in
-// brackets.
+// ended reads what may follow a time: blanks, a point, the name of a zone in brackets.
 func (p *Parser) ended() bool {
 	start := p.at
 	if p.tail() {
@@ -202,7 +201,7 @@ func (p *Parser) tail() bool {
 	return p.at == p.count
 }
 
-// gap reads what stands between a time of day and the date behind it.
+// gap reads the separator between a time of day and the date after it.
 func (p *Parser) gap() {
 	p.skip(',')
 	p.skip(' ')
@@ -212,7 +211,7 @@ func (p *Parser) gap() {
 	}
 }
 
-// joined reads what stands between a date and the time of day behind it.
+// joined reads the separator between a date and the time of day after it.
 func (p *Parser) joined() bool {
 	start := p.at
 	if t := p.peek(); t.kind == word && t.to-t.from == 1 && p.text[t.from]|0x20 == 't' && p.ahead(1).kind == number {
@@ -234,7 +233,7 @@ func (p *Parser) joined() bool {
 	return p.at > start
 }
 
-// date reads a date. Of one without its year dateDone stays false.
+// date reads a date. If the date has no year, dateDone stays false.
 func (p *Parser) date() bool {
 	t := p.peek()
 	switch {
@@ -264,8 +263,8 @@ func (p *Parser) setDate(y, m, d int64) bool {
 	return true
 }
 
-// between reads what parts the numbers of a date, and perhaps blanks: a sign, which it
-// returns, or blanks alone.
+// between reads the separator of a date's numbers, with blanks: a sign, which it returns, or only
+// blanks.
 func (p *Parser) between() (c byte, ok bool) {
 	if t := p.peek(); t.kind == sign && (t.c == '-' || t.c == '/' || t.c == '.') {
 		p.at++
@@ -278,7 +277,7 @@ func (p *Parser) between() (c byte, ok bool) {
 	return 0, false
 }
 
-// isWord says whether the token at the cursor is one of some words.
+// isWord reports whether the token at the cursor is one of some words.
 func (p *Parser) isWord(list ...string) bool {
 	t := p.peek()
 	if t.kind != word {
@@ -400,7 +399,7 @@ func (p *Parser) dayOrMonthFirst() bool {
 	return p.setDate(p.v.year, m, a.n)
 }
 
-// place is where a token is.
+// place returns the index of a token.
 func (p *Parser) place(t token) int {
 	for i := p.at; i > 0; i-- {
 		if p.tokens[i-1].from == t.from {
@@ -410,7 +409,7 @@ func (p *Parser) place(t token) int {
 	return 0
 }
 
-// yearAt reads a year of four digits, or of no fewer than that.
+// yearAt reads a year of four digits, or of at least least digits.
 func (p *Parser) yearAt(least int) bool {
 	t := p.peek()
 	switch {
@@ -428,7 +427,7 @@ func (p *Parser) yearAt(least int) bool {
 	return false
 }
 
-// century is the year of two digits.
+// century returns the year that two digits mean.
 func century(n int64) int64 {
 	if n < 69 {
 		return 2000 + n
@@ -436,7 +435,7 @@ func century(n int64) int64 {
 	return 1900 + n
 }
 
-// numeric goes on behind the first number of 15.03.2024 and what parts it.
+// numeric continues after the first number of 15.03.2024 and its separator.
 func (p *Parser) numeric(a token, c byte) bool {
 	b := p.peek()
 	p.at++
@@ -446,7 +445,7 @@ func (p *Parser) numeric(a token, c byte) bool {
 		return false
 	}
 	if y.digits() == 2 {
-		// Of 1.2.03 nobody knows what it is: a version, perhaps.
+		// The meaning of 1.2.03 is unknown: it may be a version.
 		if c != '/' && (a.digits() != 2 || b.digits() != 2) || c == ' ' {
 			return false
 		}
@@ -467,13 +466,13 @@ func (p *Parser) numeric(a token, c byte) bool {
 	return p.possible(a.n, b.n) || p.possible(b.n, a.n)
 }
 
-// possible says whether a day and a month are of the year.
+// possible reports whether the year has such a day and month.
 func (p *Parser) possible(d, m int64) bool {
 	return m >= 1 && m <= 12 && d >= 1 && d <= value.MonthLength(p.v.year, m)
 }
 
-// monthFirst reads March 15, 2024; Mar 15 of ctime, whose year comes behind the time of
-// day; and March 2024.
+// monthFirst reads March 15, 2024; Mar 15 of ctime, whose year comes after the time of day; and
+// March 2024.
 func (p *Parser) monthFirst() bool {
 	m := int64(p.wordIn(months))
 	if m == 0 {
@@ -522,8 +521,8 @@ func (p *Parser) monthFirst() bool {
 	return p.setDate(p.v.year, m, d.n)
 }
 
-// clock reads a time of day. behind says that a date stands before it, so that an hour
-// alone is one, and digits without colons are.
+// clock reads a time of day. behind says that a date stands before it. Then an hour alone is a
+// time, and so are digits without colons.
 func (p *Parser) clock(behind bool) bool {
 	early, late := p.isWord("上午", "오전"), p.isWord("下午", "오후")
 	if early || late {
@@ -560,7 +559,7 @@ func (p *Parser) clock(behind bool) bool {
 	return p.halves(early, late)
 }
 
-// minutes reads what is behind an hour.
+// minutes reads what follows an hour.
 func (p *Parser) minutes(behind bool) bool {
 	two := func(n int) bool { t := p.ahead(n); return t.kind == number && t.digits() == 2 }
 	c := p.peek().c
@@ -595,7 +594,7 @@ func (p *Parser) minutes(behind bool) bool {
 		}
 	case p.twelve(p.at):
 	default:
-		// An hour alone, behind a date that goes from the year down.
+		// This is an hour alone, behind a date that begins with the year.
 		return behind && p.v.yearFirst && p.tokens[p.at-1].digits() == 2
 	}
 	return true
@@ -619,7 +618,7 @@ func (p *Parser) fraction() bool {
 	return true
 }
 
-// twelve says whether am or pm stands at a token, perhaps behind a blank.
+// twelve reports whether am or pm stands at a token, perhaps after a blank.
 func (p *Parser) twelve(at int) bool {
 	if p.tokens[at].kind == sign && p.tokens[at].c == ' ' {
 		at++
@@ -641,7 +640,7 @@ func (p *Parser) twelve(at int) bool {
 	return false
 }
 
-// halves reads am or pm, where it stands behind the time, and makes twenty-four hours.
+// halves reads am or pm after the time, and converts to twenty-four hours.
 func (p *Parser) halves(early, late bool) bool {
 	if !early && !late && p.twelve(p.at) {
 		p.skip(' ')
@@ -671,14 +670,14 @@ func (p *Parser) halves(early, late bool) bool {
 	return true
 }
 
-// value is what was read.
+// value returns what was read.
 func (p *Parser) value() (Value, bool) {
 	r := &p.v
 	at := ((r.h*60+r.m)*60+r.s)*1000 + r.nanos/1_000_000 - r.offset
 	v := Value{Nanos: int32(r.nanos % 1_000_000), Twelve: r.twelve, Clock: r.clock, Monthly: r.monthly}
 	date := func(d, m int64) int64 { return value.DaysFromCivil(r.year, m, d)*day + at }
 	if !r.numeric {
-		if !p.setDate(r.year, r.month, r.day) { // of ctime nobody has looked at it yet
+		if !p.setDate(r.year, r.month, r.day) { // a date of ctime has not been checked yet
 			return Value{}, false
 		}
 		v.Ms = date(r.day, r.month)

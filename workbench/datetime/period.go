@@ -9,7 +9,7 @@ type Period uint8
 
 const (
 	Whole  Period = iota // no unit: the value as it is
-	Second               // finer than a second, too
+	Second               // also for finer times
 	Minute
 	Hour
 	Day
@@ -19,7 +19,7 @@ const (
 
 var periods = [...]string{Whole: "", Second: "second", Minute: "minute", Hour: "hour", Day: "day", Month: "month", Year: "year"}
 
-// String is the unit's name, "" for Whole.
+// String returns the unit's name; "" for Whole.
 func (g Period) String() string { return periods[g] }
 
 const (
@@ -29,7 +29,7 @@ const (
 	day    = 24 * hour
 )
 
-// Start is the beginning of the period that a time, in ms since 1970, is in; UTC.
+// Start returns the beginning of the period that contains a time, in ms since 1970, UTC.
 func (g Period) Start(ms int64) int64 {
 	switch g {
 	case Second:
@@ -49,7 +49,7 @@ func (g Period) Start(ms int64) int64 {
 	return ms
 }
 
-// Millis is how long a period is, in ms; of months and years about.
+// Millis returns the length of a period in ms; for months and years, about.
 func (g Period) Millis() int64 {
 	return [...]int64{0, second, minute, hour, day, 30 * day, 365 * day}[g]
 }

@@ -2,9 +2,8 @@
 
 package datetime
 
-// zones are names of zones that mean one offset to nearly everybody, in minutes: those
-// of RFC 822, and Europe's. Others, such as IST (India's, Israel's, Ireland's), are
-// read by nobody alike, and not here.
+// zones maps names of zones that mean one offset to nearly everybody, in minutes: those of RFC 822,
+// and Europe's. Ambiguous names, such as IST (India's, Israel's, Ireland's), are left out.
 var zones = map[string]int16{
 	"z": 0, "utc": 0, "gmt": 0, "ut": 0, "wet": 0, "west": 60, "cet": 60, "met": 60, "mez": 60, "cest": 120, "mesz": 120, "eet": 120, "eest": 180, "msk": 180,
 	"est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "akst": -540, "akdt": -480, "hst": -600,

@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/chromium"
 )
 
-// The page shows the demo while it goes on, and its result when it is done: the
-// figures of the result, in words, too.
+// The page shows the demo while it runs, and its result when it is done: the figures of the result,
+// also in words.
 func TestPage(t *testing.T) {
 	b := chromium.Start(t)
 	d, err := New(Options{Seconds: 2, Speed: 4})
@@ -36,7 +36,8 @@ func TestPage(t *testing.T) {
 		Result
 		err error
 	}
-	// It goes on when the page has shown what it is to show meanwhile, however slow it is.
+	// The demo continues when the page has shown what it must show by then, however slow the page
+	// is.
 	begun, counted := make(chan bool), make(chan bool)
 	at := 0
 	d.halt = func() {
@@ -72,7 +73,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is not on the page:\n%s", want, text)
 		}
 	}
-	if scaled := math.Abs(r.Speed-1) > 0.03; strings.Contains(text, "× the wall's") != scaled { // which a slow machine's is not
+	if scaled := math.Abs(r.Speed-1) > 0.03; strings.Contains(text, "× the wall's") != scaled { // a slow machine runs slower than asked
 		t.Errorf("at speed %v the page says:\n%s", r.Speed, text)
 	}
 	accepted := chromium.Value[[]string](tab, `[...document.querySelectorAll(".big li:first-child strong")].map(e => e.textContent)`)
@@ -133,7 +134,7 @@ func TestPageOutlives(t *testing.T) {
 	tab.Forgive()
 }
 
-// Only its own page is answered, and a snapshot is JSON.
+// Only its own page gets answers, and a snapshot is JSON.
 func TestHandler(t *testing.T) {
 	d, err := New(Options{})
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// clock is the engine's.
+// clock is the engine's clock.
 type clock struct{ at atomic.Int64 }
 
-// epoch is when the demo begins on its clock.
+// epoch is the time at which the demo begins on its clock.
 var epoch = time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
 
 func newClock() *clock {
@@ -24,15 +24,15 @@ func (c *clock) now() time.Time       { return time.Unix(0, c.at.Load()) }
 func (c *clock) set(t time.Time)      { c.at.Store(t.UnixNano()) }
 func (c *clock) pass(d time.Duration) { c.at.Add(int64(d)) }
 
-// pace holds a clock to the wall's. speed is its seconds in one of the wall's, 0 for
-// as many as there can be.
+// pace ties a clock to the wall clock. speed is the clock's seconds per second of the wall clock;
+// 0: as fast as possible.
 type pace struct {
 	speed float64
-	begun time.Time // on the wall
+	begun time.Time // on the demo's clock
 	from  time.Time // on the clock
 }
 
-// wait returns when the clock may be at t.
+// wait returns when the clock may reach t.
 func (p *pace) wait(ctx context.Context, t time.Time) error {
 	if p.speed <= 0 {
 		return ctx.Err()

@@ -20,14 +20,15 @@ import (
 	plans "github.com/evenkeel/evenkeel/workbench/capacity"
 )
 
-// Options says how long and how fast. The zero value is the example's, in real time.
+// Options says how long and how fast the demo runs. The zero value is the example's load, in real
+// time.
 type Options struct {
-	Rate    int     // writes offered a second; default 5,000
+	Rate    int     // writes offered per second; default 5,000
 	Seconds int     // measured for each table; default 8
-	Speed   float64 // the engine's clock over the wall's; default 1, negative: as fast as it goes
+	Speed   float64 // speed of the engine's clock over the wall clock; default 1, negative: as fast as possible
 }
 
-// Bounds of Options.
+// These are limits of Options.
 const (
 	MaxRate    = 20_000
 	MaxSeconds = 60
@@ -39,9 +40,8 @@ const (
 	warmUnits = 40_000 // the most that a table takes by default
 )
 
-// The seconds before those that count. Each partition has a second's units saved up:
-// twice the rate uses them up, and then a second at the rate lets those recover that
-// have headroom.
+// These are seconds before the measured ones. Each partition has saved up a second's units. Writes
+// at twice the rate use them up. Then, in a second at the rate, partitions with headroom recover.
 const (
 	draining = 2
 	settling = 1
@@ -53,12 +53,12 @@ type Demo struct {
 	o     Options
 	clock *clock
 	pace  pace
-	halt  func() // tests stop there what is written; nil is none
+	halt  func() // tests stop there what is written; nil: none
 
 	mu     sync.Mutex
 	result Result
-	wall   time.Duration // that the writing of the tables before has taken
-	passed time.Duration // on the clock, meanwhile
+	wall   time.Duration // of writing to the tables before this one
+	passed time.Duration // on the demo's clock in that time
 }
 
 // New makes a demo.
@@ -95,7 +95,7 @@ func New(o Options) (*Demo, error) {
 	return d, nil
 }
 
-// Snapshot is the result so far.
+// Snapshot returns the result so far.
 func (d *Demo) Snapshot() Result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,8 +120,7 @@ func (d *Demo) change(f func(r *Result)) {
 	f(&d.result)
 }
 
-// Run runs the demo. Where the context ends it, the result is partial, and the error
-// nil.
+// Run runs the demo. If the context ends it, the result is partial, and the error is nil.
 func (d *Demo) Run(ctx context.Context) (Result, error) {
 	s, err := open(ctx, d.clock)
 	if err != nil {
@@ -146,7 +145,7 @@ func (d *Demo) Run(ctx context.Context) (Result, error) {
 	return d.Snapshot(), nil
 }
 
-// compare says whether the query gave the same from all.
+// compare sets whether the query gave the same list from all tables.
 func (r *Result) compare() {
 	var first *Query
 	r.Same, r.Queried = true, 0
@@ -192,11 +191,11 @@ func open(ctx context.Context, c *clock) (*store, error) {
 }
 
 func (s *store) close() {
-	_ = s.items.Close() // all is in memory
+	_ = s.items.Close() // all data are in memory
 	_ = s.db.Close()
 }
 
-// do sends a request, and leaves the answer's body in s.answer.
+// do sends a request, and stores the answer's body in s.answer.
 func (s *store) do(ctx context.Context, operation string, body []byte) (err error) {
 	s.answer, err = s.router.Do(ctx, operation, body, s.answer[:0])
 	return err

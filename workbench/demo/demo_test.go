@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// The demo shows what the model of limits expects: per second, what each table takes
-// is the sum over its partitions of what they are offered, up to 1,000.
+// The demo shows what the model of limits expects: per second, each table takes the sum over its
+// partitions of what they are offered, up to 1,000 each.
 func TestDemo(t *testing.T) {
 	d, err := New(Options{Seconds: 4, Speed: -1})
 	if err != nil {
@@ -90,8 +90,8 @@ func TestDemoIsTheSame(t *testing.T) {
 	}
 }
 
-// What is interrupted is labelled, and has what was counted. Writing takes no time of
-// the test's clock, so that the demo's goes as fast as was asked.
+// An interrupted demo is marked as partial, and has what was counted. Writing takes no time of the
+// test's clock, so that the demo's clock runs as fast as asked.
 func TestDemoInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := New(Options{Seconds: 4, Speed: 2})
@@ -117,7 +117,7 @@ func TestDemoInterrupted(t *testing.T) {
 	})
 }
 
-// Items are as large as they are said to be.
+// Items are as large as the demo says.
 func TestItem(t *testing.T) {
 	body := item(nil, "T", "Client7-00000042")
 	text := body[len(`{"TableName":"T","Item":`) : len(body)-1]

@@ -12,7 +12,7 @@ import (
 	plans "github.com/evenkeel/evenkeel/workbench/capacity"
 )
 
-// explain says why a table took what it took.
+// explain says why a table took as many writes as it did.
 func (w *writer) explain() {
 	t := w.t
 	limit := capacity.Limits{}.WithDefaults().Partition.Write
@@ -67,9 +67,9 @@ func (w *writer) explain() {
 	}
 }
 
-// chances says how often n keys occupy how many of some partitions.
+// chances says how often n keys occupy each number of some partitions.
 func chances(n, partitions int) string {
-	// occupied[k] is the chance that the keys so far occupy k.
+	// occupied[k] is the chance that the keys so far occupy k partitions.
 	occupied := make([]float64, partitions+1)
 	occupied[0] = 1
 	for range n {
@@ -87,7 +87,7 @@ func chances(n, partitions int) string {
 	return strings.Join(all, ", ")
 }
 
-// reasons lists throttling reasons as DynamoDB's errors have them.
+// reasons lists throttling reasons as DynamoDB's errors name them.
 func reasons(t *Table) string {
 	var all []string
 	for r := range t.Reasons {
@@ -97,7 +97,7 @@ func reasons(t *Table) string {
 	return strings.Join(all, ", ")
 }
 
-// joined lists names: a, b and c.
+// joined joins names: a, b and c.
 func joined(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

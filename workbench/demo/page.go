@@ -14,14 +14,14 @@ import (
 //go:embed page.html page.css page.js
 var assets embed.FS
 
-// Handler is the live picture, at /demo; / leads there.
+// Handler serves the live picture at /demo; / leads there.
 func (d *Demo) Handler() http.Handler {
 	mux := http.NewServeMux()
 	asset := func(name, kind, before string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			b, _ := assets.ReadFile(name) // is embedded
+			b, _ := assets.ReadFile(name) // the file is embedded
 			w.Header().Set("Content-Type", kind+"; charset=utf-8")
-			_, _ = w.Write(append([]byte(before), b...)) // whoever is gone does not read it
+			_, _ = w.Write(append([]byte(before), b...)) // a client that is gone does not read it
 		}
 	}
 	mux.Handle("GET /{$}", http.RedirectHandler("/demo", http.StatusSeeOther))

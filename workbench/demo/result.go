@@ -2,17 +2,17 @@
 
 package demo
 
-// Result is what the demo showed. It marshals to what `evenkeel demo --json` prints,
-// and what the page is told.
+// Result is what the demo showed. It marshals to the output of `evenkeel demo --json`, which is
+// also what the page gets.
 type Result struct {
 	Invoice     string  `json:"invoice_number"`
 	Rate        int     `json:"writes_per_second"` // offered, per second of the engine's clock
 	ItemBytes   int     `json:"item_bytes"`        // as DynamoDB bills them, without the hidden key
 	Seconds     int     `json:"seconds"`           // measured for each table
-	WarmUp      int     `json:"warm_up_seconds"`   // before, not counted, some of them at twice the rate: a partition has a second's units saved up
+	WarmUp      int     `json:"warm_up_seconds"`   // before these, not counted; some of them at twice the rate, because a partition has saved up a second's units
 	Recommended int     `json:"recommended_shards"`
-	Asked       float64 `json:"speed_asked"` // the engine's clock over the wall's; 0: as fast as it goes
-	Speed       float64 `json:"speed"`       // as it came out
+	Asked       float64 `json:"speed_asked"` // the engine's clock over the wall clock; 0: as fast as possible
+	Speed       float64 `json:"speed"`       // the actual speed
 	Done        bool    `json:"done"`
 	Partial     bool    `json:"partial"`
 	Why         string  `json:"why,omitempty"`
@@ -24,44 +24,44 @@ type Result struct {
 	Queried int  `json:"tables_queried"`
 }
 
-// State is how far a table is.
+// State says how far a table is.
 type State string
 
-// States of tables.
+// These are the states of tables.
 const (
 	Waiting State = "waiting"
 	Writing State = "writing"
 	Over    State = "done"
 )
 
-// Table is one of the tables that are compared.
+// Table is one of the compared tables.
 type Table struct {
 	Name       string `json:"name"`
 	Title      string `json:"title"`
 	Shards     int    `json:"shards"`
-	WarmWrites int    `json:"warm_write_units,omitempty"` // asked for at CreateTable
+	WarmWrites int    `json:"warm_write_units,omitempty"` // requested in CreateTable
 	State      State  `json:"state"`
 
-	Offered   int            `json:"offered"` // in the seconds that count
+	Offered   int            `json:"offered"` // in the measured seconds
 	Accepted  int            `json:"accepted"`
 	Throttled int            `json:"throttled"`
 	Reasons   map[string]int `json:"throttling_reasons,omitempty"`
 	PerSecond float64        `json:"accepted_per_second"`
-	Expected  float64        `json:"expected_per_second"` // what its partitions take of what was offered to each
+	Expected  float64        `json:"expected_per_second"` // what its partitions take of the writes offered to each
 	P50       float64        `json:"p50_ms"`              // of accepted writes, in this process
 	P99       float64        `json:"p99_ms"`
-	Course    []Second       `json:"course"` // the warm-up, too
+	Course    []Second       `json:"course"` // includes the warm-up
 
 	Partitions int        `json:"partitions"`
-	Occupied   int        `json:"occupied"`          // those that have a key
-	Chance     float64    `json:"occupied_expected"` // how many have one on average
-	Map        []Together `json:"map"`               // those that have a key
+	Occupied   int        `json:"occupied"`          // partitions with a key
+	Chance     float64    `json:"occupied_expected"` // mean number of partitions with a key
+	Map        []Together `json:"map"`               // partitions with a key
 
 	Query *Query   `json:"query,omitempty"`
 	Words []string `json:"explanation"`
 }
 
-// Second is a second's writes.
+// Second holds the writes of a second.
 type Second struct {
 	Offered  int `json:"offered"`
 	Accepted int `json:"accepted"`
@@ -71,12 +71,12 @@ type Second struct {
 type Together struct {
 	Partition int      `json:"partition"` // from 1
 	Shards    []int    `json:"shards"`    // 0: the key itself
-	Keys      []string `json:"keys"`      // as the store has them
+	Keys      []string `json:"keys"`      // in the store's form
 	Offered   float64  `json:"offered_per_second"`
 	Units     float64  `json:"write_units"` // in the last second
 }
 
-// Query is what the query for Client1's transactions found.
+// Query is the result of the query for Client1's transactions.
 type Query struct {
 	Expression string   `json:"expression"`
 	Items      []string `json:"items"`   // their sort keys, in order

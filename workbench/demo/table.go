@@ -17,20 +17,21 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Transactions that all tables have, whatever is throttled: what the query is for.
+// These are numbers of transactions that all tables have, however many writes are throttled. The
+// query looks for them.
 const (
 	ofClient1  = 20
 	ofClient10 = 10
 )
 
-// tick is how often the clock is held to the wall's, shown how often the page and the
+// tick is how often the clock is compared with the wall clock. shown is how often the page and the
 // map are renewed.
 const (
 	tick  = 5 * time.Millisecond
 	shown = 250 * time.Millisecond
 )
 
-// table makes a table, offers it the writes, and asks it the query.
+// table creates a table, offers it the writes, and runs the query.
 func (d *Demo) table(ctx context.Context, s *store, i int) error {
 	t := d.Snapshot().Tables[i]
 	t.State = Writing
@@ -49,7 +50,7 @@ func (d *Demo) table(ctx context.Context, s *store, i int) error {
 		if ctx.Err() == nil {
 			return offered
 		}
-		// What was counted is still to be explained.
+		// What was counted still needs its explanation.
 		_ = w.partitions(context.WithoutCancel(ctx))
 		w.explain()
 		d.change(func(r *Result) { r.Tables[i] = *w.t })
@@ -58,7 +59,7 @@ func (d *Demo) table(ctx context.Context, s *store, i int) error {
 	if err := w.partitions(ctx); err != nil {
 		return err
 	}
-	// By now the partitions' read units have come back.
+	// After this time, the partitions' read units have come back.
 	d.clock.pass(5 * time.Second)
 	q, err := s.query(ctx, t.Name)
 	if err != nil {
@@ -86,7 +87,7 @@ func createTable(t *Table) []byte {
 		`"KeySchema":[{"AttributeName":"InvoiceNumber","KeyType":"HASH"},{"AttributeName":"ClientTransactionid","KeyType":"RANGE"}]%s}`, t.Name, more)
 }
 
-// item is an item of itemBytes bytes: names, values, and what fills them up.
+// item appends an item of itemBytes bytes: names, values, and a filler.
 func item(dst []byte, table, id string) []byte {
 	fill := itemBytes - len("InvoiceNumber"+invoice+"ClientTransactionid"+"note") - len(id)
 	dst = append(append(dst, `{"TableName":"`...), table...)
@@ -97,7 +98,7 @@ func item(dst []byte, table, id string) []byte {
 
 var filling = strings.Repeat("a line of the invoice; ", 1+itemBytes/23)
 
-// known writes what the query will look for, each as often as it takes.
+// known writes the items that the query will look for. It tries each until it is accepted.
 func (d *Demo) known(ctx context.Context, s *store, table string) error {
 	for n := range ofClient1 + ofClient10 {
 		id := fmt.Sprintf("Client1-%08d", n)
@@ -118,10 +119,10 @@ type writer struct {
 	at int
 	t  *Table
 
-	shards []int // writes offered, by shard; at 0 without shards
+	shards []int // writes offered, by shard; index 0: without shards
 	took   []float32
 	id     []byte
-	begun  time.Time // on the clock
+	begun  time.Time // on the demo's clock
 	wall   time.Time
 }
 
@@ -198,7 +199,7 @@ func (w *writer) offer(ctx context.Context) error {
 	return nil
 }
 
-// publish shows how far it is.
+// publish updates the result with the progress.
 func (w *writer) publish() {
 	t := w.t
 	if n := len(t.Course) - 1; n > 0 && t.Offered > 0 {
@@ -221,7 +222,7 @@ func (w *writer) publish() {
 	})
 }
 
-// partitions asks which partitions there are, and what they have.
+// partitions asks for the table's partitions, and their keys.
 func (w *writer) partitions(ctx context.Context) error {
 	t := w.t
 	if err := w.s.do(ctx, "DescribePartitions", fmt.Appendf(nil, `{"TableName":%q}`, t.Name)); err != nil {
@@ -266,8 +267,7 @@ func (w *writer) partitions(ctx context.Context) error {
 	return nil
 }
 
-// query asks for the transactions of Client1, as the example does, and with a
-// separator.
+// query asks for the transactions of Client1, as the example does, and again with a separator.
 func (s *store) query(ctx context.Context, table string) (*Query, error) {
 	q := &Query{Expression: `InvoiceNumber = "121212" AND begins_with(ClientTransactionid, "Client1")`, Items: []string{}}
 	for _, prefix := range []string{"Client1", "Client1-"} {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package keys reads key expressions, which say what a partition key is made of:
+// Package keys reads key expressions, which say how a partition key is made:
 //
 //	code                        a column
 //	code, user                  two columns
@@ -11,14 +11,13 @@
 //	day, random(200)        a number from 1 to 200, drawn for each row
 //	server, rollover(1000)  counts up: 1 for the first 1,000 rows of a server, 2 for the next 1,000, …
 //
-// Names are taken as they are, without folding; a name with a comma, parenthesis,
-// quote or outer space is written in double quotes, a quote inside doubled.
+// Names are taken as they are, without folding. A name with a comma, parenthesis, quote or outer
+// space is written in double quotes, and a quote inside is doubled.
 //
 // It promises:
 //
 //  1. Parse(e.String()) is e.
-//  2. What Parse refuses is named, with its place and the way out; no input makes
-//     it panic.
+//  2. An error of Parse has its place and the way out. No input makes it panic.
 //
 // It does no I/O; it imports shard.
 package keys

@@ -10,21 +10,21 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Function is what is computed from columns.
+// Function is the function that computes a component from columns.
 type Function uint8
 
 const (
 	Column     Function = iota // the column itself
 	Salt                       // the hash of a column modulo N
-	Shard                      // write_sharding's hash murmur3: of one column or several
-	CodePoints                 // write_sharding's hash code_points: likewise
-	Minute                     // the minute of a column that is a time; so are the following
+	Shard                      // write_sharding's hash murmur3 of one or several columns
+	CodePoints                 // write_sharding's hash code_points of one or several columns
+	Minute                     // the minute of a column that is a time; the following are longer periods
 	Hour
 	Day
 	Month
 	Year
-	Random   // a number from 1 to N, drawn for each row; of no column
-	Rollover // counts up each time that so many rows, N, have the other values of the key; of no column
+	Random   // a number from 1 to N, drawn for each row; takes no column
+	Rollover // counts up each time that N rows have the other values of the key; takes no column
 )
 
 var names = [...]string{
@@ -34,13 +34,13 @@ var names = [...]string{
 
 func (f Function) String() string { return names[f] }
 
-// Computed says that the function hashes columns into a number of values.
+// Computed reports whether the function hashes columns into a number of values.
 func (f Function) Computed() bool { return f == Salt || f == Shard || f == CodePoints }
 
-// Period says that the function is the period that a column's time is in.
+// Period reports whether the function takes the period of a column's time.
 func (f Function) Period() bool { return f >= Minute && f <= Year }
 
-// most is the largest N of the function; 0 where it takes none.
+// most returns the greatest N of the function; 0: it takes none.
 func (f Function) most() int {
 	switch {
 	case f == Column, f.Period():
@@ -51,10 +51,10 @@ func (f Function) most() int {
 	return shard.MaxShards
 }
 
-// MaxRollover is the most rows of a rollover.
+// MaxRollover is the greatest number of rows of a rollover.
 const MaxRollover = 1_000_000_000
 
-// usage is how the function is written.
+// usage returns the form in which the function is written.
 func (f Function) usage() string {
 	switch {
 	case f.Period():
@@ -67,7 +67,7 @@ func (f Function) usage() string {
 	return fmt.Sprintf("%s takes a column and a number: %s(column, 200)", f, f)
 }
 
-// columns are how many columns the function takes.
+// columns returns how many columns the function takes.
 func (f Function) columns() (least, most int) {
 	switch {
 	case f == Random, f == Rollover:
@@ -85,7 +85,7 @@ type Part struct {
 	N        int      // from 1; 0 for Column and periods
 }
 
-// Layout is the layout whose shards a Shard or CodePoints part computes.
+// Layout returns the layout whose shards a Shard or CodePoints part computes.
 func (p *Part) Layout() *shard.Layout {
 	l := &shard.Layout{By: p.Columns, N: p.N, Column: shard.DefaultColumn}
 	if p.Function == CodePoints {
@@ -94,7 +94,7 @@ func (p *Part) Layout() *shard.Layout {
 	return l
 }
 
-// String is the part as Parse reads it.
+// String formats the part as Parse reads it.
 func (p *Part) String() string {
 	if p.Function == Column {
 		return quote(p.Columns[0])
@@ -120,7 +120,7 @@ func (p *Part) String() string {
 // Expr is a key expression.
 type Expr struct{ Parts []Part }
 
-// String is the expression as Parse reads it.
+// String formats the expression as Parse reads it.
 func (e *Expr) String() string {
 	parts := make([]string, len(e.Parts))
 	for i := range e.Parts {
@@ -129,7 +129,8 @@ func (e *Expr) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Columns are the columns that the expression needs, each once, as they come.
+// Columns returns the columns that the expression needs, each once, in the order of their first
+// use.
 func (e *Expr) Columns() []string {
 	var cols []string
 	for _, p := range e.Parts {
@@ -142,10 +143,10 @@ func (e *Expr) Columns() []string {
 	return cols
 }
 
-// special are the characters that end a bare name.
+// special holds the characters that end a bare name.
 const special = `,()"`
 
-// quote writes a name as Parse reads it.
+// quote formats a name as Parse reads it.
 func quote(name string) string {
 	if name != "" && name == strings.TrimSpace(name) && !strings.ContainsAny(name, special) {
 		return name

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError is what is wrong with an expression, and where.
+// SyntaxError describes an error in an expression, with its place.
 type SyntaxError struct {
 	Text   string
 	Offset int // in bytes
@@ -20,7 +20,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("key %q: at character %d: %s", e.Text, utf8.RuneCountInString(e.Text[:e.Offset])+1, e.Reason)
 }
 
-// Bounds of an expression; what is longer is a mistake.
+// These are limits of an expression. A longer one is a mistake.
 const (
 	maxText  = 64 << 10
 	maxParts = 64
@@ -63,10 +63,10 @@ func (p *parser) fail(reason string) error {
 	return &SyntaxError{Text: p.text, Offset: min(p.at, len(p.text)), Reason: reason}
 }
 
-// end is what peek says at the end.
+// end is peek's result at the end.
 const end = -1
 
-// peek is the next byte that is not space, or end.
+// peek returns the next byte that is not space, or end.
 func (p *parser) peek() int {
 	p.at = len(p.text) - len(strings.TrimLeft(p.text[p.at:], " \t\r\n"))
 	if p.at == len(p.text) {
@@ -99,7 +99,7 @@ func (p *parser) part() (Part, error) {
 	return p.arguments(part)
 }
 
-// arguments reads the columns and, last, the number of a function.
+// arguments reads the columns of a function and, after them, its number.
 func (p *parser) arguments(part Part) (Part, error) {
 	f := part.Function
 	least, most := f.columns()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodetool reads what Cassandra's tools print about the partitions of a
-// table, which CQL does not tell:
+// Package nodetool reads the output of Cassandra's tools about the partitions of a table, which CQL
+// does not show:
 //
 //	nodetool toppartitions KEYSPACE TABLE 10000   the hottest, over some seconds
 //	nodetool tablehistograms KEYSPACE TABLE       sizes, cells and latencies, of a node
@@ -9,14 +9,14 @@
 //
 //	out, err := nodetool.Parse(text)
 //
-// The forms are those of Cassandra 5.0 (testdata has what it printed); 4.0 and 4.1
-// print the same tables.
+// The forms are those of Cassandra 5.0 (testdata has its output); 4.0 and 4.1 print the same
+// tables.
 //
 // It promises:
 //
-//  1. Texts of several such outputs, one behind the other, are read, too.
-//  2. What has none of the forms is refused, with the line and the commands that
-//     print them; no input makes it panic.
+//  1. It also reads texts with several such outputs, one after the other.
+//  2. It refuses a text with none of the forms, and names the line and the commands that print
+//     them. No input makes it panic.
 //
 // It does no I/O and imports nothing of this module.
 package nodetool

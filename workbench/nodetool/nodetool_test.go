@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/nodetool"
 )
 
-// read parses what a tool of Cassandra 5.0.9 printed of a table with planted sizes:
-// server-000 has 20,000 rows, server-001 and -002 have 3,000.
+// read parses the output of a tool of Cassandra 5.0.9 about a table with known sizes: server-000
+// has 20,000 rows, server-001 and -002 have 3,000.
 func read(t *testing.T, names ...string) *nodetool.Output {
 	t.Helper()
 	var text []byte
@@ -97,7 +97,7 @@ func TestTableHistograms(t *testing.T) {
 	}
 }
 
-// Of all tables at once, some have no files.
+// The output covers all tables at once; some have no files.
 func TestAllTableHistograms(t *testing.T) {
 	h := read(t, "tablehistograms-all.txt").Histograms
 	if len(h) != 2 || h[0].Table != "system_traces.events" || !math.IsNaN(h[0].Percentiles[0].Bytes) || len(h[1].Percentiles) != 7 || !(h[1].Percentiles[6].Bytes > 0) {

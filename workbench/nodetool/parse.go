@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// Output is what was printed.
+// Output holds the contents of the tools' output.
 type Output struct {
 	Rankings   []Ranking
 	Histograms []Histogram
-	Partitions []Partition // of SSTables, each partition of each file
+	Partitions []Partition // of SSTables: each partition of each file
 }
 
 // Ranking is a table of toppartitions.
@@ -32,20 +32,20 @@ type Ranked struct {
 	Table string // keyspace.table
 	Key   string
 	Count float64
-	Error float64 // Count may be that much too high
+	Error float64 // Count may be too high by this
 }
 
-// Histogram is what tablehistograms prints of a table.
+// Histogram is the output of tablehistograms for a table.
 type Histogram struct {
 	Table       string // keyspace.table
 	Percentiles []Percentile
 }
 
-// Percentile is a line of a histogram. What the node has not recorded is NaN.
+// Percentile is a line of a histogram. A value that the node has not recorded is NaN.
 type Percentile struct {
 	Name                    string // 50%, …, Min, Max
 	ReadMicros, WriteMicros float64
-	SSTables                float64 // that a read looks into
+	SSTables                float64 // that a read examines
 	Bytes                   float64 // of a partition
 	Cells                   float64 // of a partition
 }
@@ -58,7 +58,7 @@ type Partition struct {
 	Detailed                       bool // Rows, Cells and Tombstones are known
 }
 
-// Commands are what prints the forms that Parse reads.
+// Commands lists the commands that print the forms that Parse reads.
 const Commands = "nodetool toppartitions KEYSPACE TABLE 10000; nodetool tablehistograms KEYSPACE TABLE; sstablepartitions -m -t 1MiB DATA_DIRECTORY/KEYSPACE/TABLE-*"
 
 // Parse reads the output of any of the tools.
@@ -69,7 +69,7 @@ func Parse(text []byte) (*Output, error) {
 		switch {
 		case strings.TrimSpace(line) == "":
 			p.at++
-		case strings.Contains(line, "unable to calculate"): // of a table without files; what it has is NaN
+		case strings.Contains(line, "unable to calculate"): // of a table without files; its values are NaN
 			p.at++
 		case strings.HasPrefix(line, "key,keyBinary,"):
 			if err := p.csv(); err != nil {
@@ -108,7 +108,7 @@ func (p *parser) wrong(at int, format string, args ...any) error {
 	return fmt.Errorf("line %d: %s; wanted is what one of these prints: %s", at+1, fmt.Sprintf(format, args...), Commands)
 }
 
-// next is the line at hand and then the one after, false at the end.
+// next returns the current line and moves to the next; false at the end.
 func (p *parser) next() (string, bool) {
 	if p.at >= len(p.lines) {
 		return "", false
@@ -138,7 +138,7 @@ func (p *parser) ranking() error {
 		for p.at < len(p.lines) && strings.HasPrefix(p.lines[p.at], " ") {
 			p.at++
 		}
-		return nil // of statements, not of partitions
+		return nil // a ranking of statements, not of partitions
 	}
 	if len(columns) < 3 || columns[1] != "Partition" {
 		return p.wrong(p.at-1, "is no head of a table: %.60q", head)
@@ -216,7 +216,7 @@ var (
 	partition  = regexp.MustCompile(`^  Partition: '(.*)' \([0-9a-f]*\) .*size: ([0-9.,]+ [KMGTP]?i?B)(?:, rows: (\d+), cells: (\d+), tombstones: (\d+))?`)
 )
 
-// sstable reads what sstablepartitions prints for people.
+// sstable reads the output of sstablepartitions for people.
 func (p *parser) sstable() error {
 	line, _ := p.next()
 	m := processing.FindStringSubmatch(line)
@@ -243,7 +243,7 @@ func (p *parser) sstable() error {
 		f := partition.FindStringSubmatch(line)
 		if f == nil {
 			if strings.HasPrefix(line, "  ") {
-				continue // of rows that a newer release prints, too
+				continue // rows that a newer release prints, too
 			}
 			return p.wrong(p.at-1, "is no partition: %.80q", line)
 		}
@@ -252,7 +252,7 @@ func (p *parser) sstable() error {
 			return p.wrong(p.at-1, "%v", err)
 		}
 		one := Partition{Table: m[1], Key: f[1], Bytes: size, Detailed: f[3] != ""}
-		one.Rows, _ = strconv.ParseInt(f[3], 10, 64) // the expression gives digits, or nothing
+		one.Rows, _ = strconv.ParseInt(f[3], 10, 64) // the expression matches digits, or nothing
 		one.Cells, _ = strconv.ParseInt(f[4], 10, 64)
 		one.Tombstones, _ = strconv.ParseInt(f[5], 10, 64)
 		p.out.Partitions = append(p.out.Partitions, one)
@@ -260,7 +260,7 @@ func (p *parser) sstable() error {
 	return nil
 }
 
-// bytesOf reads 1.944 MiB.
+// bytesOf reads a size such as 1.944 MiB.
 func bytesOf(text string) (int64, error) {
 	n, unit, _ := strings.Cut(text, " ")
 	v, err := strconv.ParseFloat(strings.ReplaceAll(n, ",", ""), 64)
@@ -274,15 +274,14 @@ func bytesOf(text string) (int64, error) {
 	return int64(math.Round(v)), nil
 }
 
-// record is a line of sstablepartitions -m. It is not quite CSV: the key is between
-// quotes as it is, but that one with spaces is put between quotes once more, those in
-// it doubled.
+// record matches a line of sstablepartitions -m. The form is not quite CSV: the key stands in
+// quotes without escapes. A key with spaces is put in quotes once more, and its quotes are doubled.
 var record = regexp.MustCompile(`^"(.*)",[0-9a-f]*,(?:true|false),\d+,(\d+),(.*)$`)
 
-// beforeRest are the columns that record takes: the others follow.
+// beforeRest lists the columns that record matches. The others follow.
 var beforeRest = []string{"key", "keyBinary", "live", "offset", "size"}
 
-// csv reads what sstablepartitions -m prints.
+// csv reads the output of sstablepartitions -m.
 func (p *parser) csv() error {
 	line, _ := p.next()
 	head := strings.Split(line, ",")
@@ -335,7 +334,7 @@ func (p *parser) csv() error {
 	return nil
 }
 
-// Of is what was printed of one table, keyspace.table.
+// Of returns the output about one table, keyspace.table.
 func (o *Output) Of(table string) *Output {
 	out := &Output{}
 	for _, r := range o.Rankings {
@@ -362,7 +361,7 @@ func (o *Output) Of(table string) *Output {
 	return out
 }
 
-// Tables are the tables that were printed, in their order.
+// Tables returns the tables in the output, in their order.
 func (o *Output) Tables() []string {
 	var names []string
 	add := func(name string) {
@@ -384,8 +383,8 @@ func (o *Output) Tables() []string {
 	return names
 }
 
-// Sum adds up partitions by their keys: a partition may be in several SSTables. The
-// result has the largest first.
+// Sum adds up partitions by their keys, because a partition may be in several SSTables. The result
+// has the largest first.
 func Sum(parts []Partition) []Partition {
 	at := map[string]int{}
 	var out []Partition

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package orders makes the data of a published experiment on key distribution:
-// product codes 0 to 10, of which code c is ordered 10 + 100c times, by the users
-// 1 to 10 + 100c; 5,610 orders in all. Beside what the experiment fixes, each order
-// has a random UUID, and there are the experiment's e-mail addresses.
+// Package orders makes the data of a published experiment on key distribution: product codes 0 to
+// 10. Code c is ordered 10 + 100c times, by the users 1 to 10 + 100c; there are 5,610 orders in
+// all. In addition to what the experiment defines, each order has a random UUID. The package also
+// makes the experiment's e-mail addresses.
 //
 // It promises:
 //
-//  1. The orders are the same whatever the seed; UUIDs and addresses are the same
-//     for the same seed.
-//  2. UUIDs have 122 random bits, local parts of Emails ten random characters of 62.
+//  1. The orders are the same whatever the seed is; UUIDs and addresses are the same for the
+//     same seed.
+//  2. UUIDs have 122 random bits. The local parts of Emails have ten random characters out of
+//     62.
 //
 // It does no I/O and imports nothing of this module.
 package orders
@@ -26,7 +27,7 @@ type Order struct {
 	UUID       string // version 4
 }
 
-// Orders are the experiment's orders, by code and user.
+// Orders returns the experiment's orders, by code and user.
 func Orders(seed uint64) iter.Seq[Order] {
 	return func(yield func(Order) bool) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
@@ -46,7 +47,7 @@ func uuid(rnd *rand.Rand) string {
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", hi>>32, hi>>16&0xffff, hi&0xffff, lo>>48, lo&0xffffffffffff)
 }
 
-// domains are the experiment's, with how many addresses each has.
+// domains holds the experiment's domains, with the number of addresses of each.
 var domains = []struct {
 	name  string
 	count int
@@ -54,8 +55,8 @@ var domains = []struct {
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// Emails are 4,603 addresses with local parts of ten characters, as the experiment
-// describes them.
+// Emails returns 4,603 addresses with local parts of ten characters, as the experiment describes
+// them.
 func Emails(seed uint64) iter.Seq[string] {
 	return emails(seed, func(rnd *rand.Rand) string {
 		var local [10]byte
@@ -66,9 +67,9 @@ func Emails(seed uint64) iter.Seq[string] {
 	})
 }
 
-// LazyEmails are the addresses that the experiment's own program made: it printed
-// an unevaluated stream in place of the local part, of which only the first
-// character shows, so that 62 local parts exist, and 186 addresses.
+// LazyEmails returns the addresses that the experiment's own program made. It printed an
+// unevaluated stream in place of the local part. Only the first character of the stream shows, so
+// that there are 62 local parts, and 186 addresses.
 func LazyEmails(seed uint64) iter.Seq[string] {
 	return emails(seed, func(rnd *rand.Rand) string {
 		return fmt.Sprintf("Stream(%c, ?)", alphanumeric[rnd.IntN(len(alphanumeric))])

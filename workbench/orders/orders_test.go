@@ -42,8 +42,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// spread puts keys on four partitions and returns how far the fullest is above
-// the emptiest.
+// spread puts keys on four partitions. It returns how many more keys the fullest has than the
+// emptiest.
 func spread(keys func(func(string) bool)) int {
 	var sizes [4]int
 	for k := range keys {
@@ -52,9 +52,8 @@ func spread(keys func(func(string) bool)) int {
 	return slices.Max(sizes[:]) - slices.Min(sizes[:])
 }
 
-// TestRandomKeysKeepTheirBoundsMostly draws the experiment's random keys anew:
-// its UUIDs do not always keep within 150 (2.3% of all draws do not), its e-mail
-// addresses stay far below 400 if they are what they are said to be.
+// TestRandomKeysKeepTheirBoundsMostly draws the experiment's random keys again. UUIDs do not always
+// stay within 150 (2.3% of all draws do not). E-mail addresses as described stay far below 400.
 func TestRandomKeysKeepTheirBoundsMostly(t *testing.T) {
 	const draws = 400
 	uuids, sum, worst := 0, 0, 0
@@ -80,8 +79,8 @@ func TestRandomKeysKeepTheirBoundsMostly(t *testing.T) {
 	}
 }
 
-// TestLazyAddressesBreakTheirBound puts the 186 addresses at random places: in
-// nearly half of the cases some partition has over 400 rows more than another.
+// TestLazyAddressesBreakTheirBound puts the 186 addresses at random places. In nearly half of the
+// draws, some partition has over 400 rows more than another.
 func TestLazyAddressesBreakTheirBound(t *testing.T) {
 	const draws = 400
 	broken := 0

@@ -11,12 +11,11 @@ import (
 	"strings"
 )
 
-// admit says why a request is not answered.
+// admit says why a request is refused; nil: it is not.
 //
-// A site that a reader visits elsewhere can have its name resolved to this machine,
-// and then its scripts are of one origin with this page, as far as the browser can
-// tell: but for the Host header, which still has the site's name. Addresses and
-// localhost are names of no site.
+// Another site that a reader visits can let its name resolve to this machine. To the browser, its
+// scripts then have the same origin as this page, but the Host header still has the site's name.
+// Addresses and localhost cannot be the name of a site.
 func admit(r *http.Request) error {
 	if !plainHost(r.Host) {
 		return &hinted{fmt.Errorf("the request is for host %q, which is not what this page is called", r.Host), "open it by its address: http://127.0.0.1:8080/, or whatever --listen-http says"}

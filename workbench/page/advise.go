@@ -21,14 +21,14 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// question is what to advise on; the fields are the flags of `evenkeel advise`.
+// question is what to advise on. Its fields are the flags of `evenkeel advise`.
 type question struct {
 	ID         string  `json:"id"`
 	Queries    string  `json:"queries"`
 	Target     string  `json:"target"`
 	Region     string  `json:"region"`
 	EventTime  string  `json:"event_time"`
-	Types      string  `json:"types"` // col=type, several with spaces or commas between
+	Types      string  `json:"types"` // col=type, several separated by spaces or commas
 	MaxBadRows int64   `json:"max_bad_rows"`
 	NodeWrites float64 `json:"node_writes_per_second"`
 	LocalIndex bool    `json:"local_index"`
@@ -53,14 +53,14 @@ type advised struct {
 	Designs []design `json:"designs"`
 }
 
-// progress is a line before the answer.
+// progress is a line that the page gets before the answer.
 type progress struct {
 	Phase string  `json:"phase"`
 	Rows  int64   `json:"rows"`
 	Part  float64 `json:"part,omitempty"` // of the data, in this reading
 }
 
-// talk sends lines of JSON, the last of them the answer or a failure.
+// talk sends lines of JSON. The last line is the answer or a failure.
 type talk struct {
 	w    http.ResponseWriter
 	last time.Time
@@ -72,13 +72,13 @@ func begin(w http.ResponseWriter) *talk {
 }
 
 func (t *talk) say(v any) {
-	_ = json.NewEncoder(t.w).Encode(v) // whoever is gone does not read it
+	_ = json.NewEncoder(t.w).Encode(v) // a client that is gone does not read it
 	if f, ok := t.w.(http.Flusher); ok {
 		f.Flush()
 	}
 }
 
-// told is how often progress is.
+// told is the interval between two lines of progress.
 const told = 100 * time.Millisecond
 
 func (t *talk) progress(v progress) {
@@ -98,7 +98,7 @@ func (p *Page) advise(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, "advise", q.ID, func(d *data, t *talk) (any, error) { return d.advise(r.Context(), &q, t) })
 }
 
-// answer says what work on the data of that id comes to, when it is their turn.
+// answer sends the result of work on the data with that id, when it is their turn.
 func (p *Page) answer(w http.ResponseWriter, r *http.Request, name, id string, work func(d *data, t *talk) (any, error)) {
 	d, err := p.use(id)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *Page) answer(w http.ResponseWriter, r *http.Request, name, id string, w
 	d.one.Lock()
 	defer d.one.Unlock()
 	if r.Context().Err() != nil || !p.turn(r.Context(), t) {
-		return // another choice was made meanwhile
+		return // another choice was made in the meantime
 	}
 	defer p.ended()
 	a, err := work(d, t)
@@ -236,7 +236,7 @@ func (d *data) advise(ctx context.Context, q *question, t *talk) (*advised, erro
 	return a, nil
 }
 
-// named says whether the queries name a table.
+// named reports whether the queries name a table.
 func named(qs []queries.Query) bool {
 	for i := range qs {
 		if qs[i].Table != "" {
@@ -246,7 +246,7 @@ func named(qs []queries.Query) bool {
 	return false
 }
 
-// open opens the data anew, as the question says that they are written.
+// open opens the data again, in the format that the question names.
 func (d *data) open(ctx context.Context, q *question) error {
 	if d.done != nil {
 		d.done()

@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// readings are rows of sensors, one of which writes half of them.
+// readings returns rows of sensors, one of which writes half of them.
 func readings(t testing.TB, n int) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -59,7 +59,7 @@ const done = `/^(Judged|Profiled)/.test(document.querySelector("#status").textCo
 const failed = `!document.querySelector("#failure").hidden`
 const compared = `document.querySelector("#sides table") && !document.querySelector("#sides").hasAttribute("aria-busy")`
 
-// The browser is started once: it takes longer than all else.
+// The browser is started once, because that takes longer than everything else.
 func TestPage(t *testing.T) {
 	b := chromium.Start(t)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -228,7 +228,7 @@ func TestPage(t *testing.T) {
 		var first sync.Once
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/advise") {
-				first.Do(func() { w = stopped{w, r} }) // reading is not over before the page stops it
+				first.Do(func() { w = stopped{w, r} }) // reading does not end before the page stops it
 			}
 			p.ServeHTTP(w, r)
 		}))
@@ -241,7 +241,7 @@ func TestPage(t *testing.T) {
 		one, two := b.Open(t, url), b.Open(t, url)
 		one.Drop(large)
 
-		// Stop ends the reading at once; what was dropped in stays, and Judge reads it.
+		// Stop ends the reading at once. The uploaded file stays, and Judge reads it.
 		one.Until(`document.querySelector("#status").textContent.startsWith("Reading")`)
 		one.Do(chromedp.Click("#stop"))
 		one.Until(`document.querySelector("#status").textContent === "Stopped."`)
@@ -272,7 +272,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// stopped says nothing before its client has gone.
+// stopped answers nothing before its client has gone.
 type stopped struct {
 	http.ResponseWriter
 	r *http.Request

@@ -14,18 +14,18 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/report"
 )
 
-// choice is which designs to put side by side.
+// choice says which designs to put side by side.
 type choice struct {
 	ID      string `json:"id"`
 	Designs []int  `json:"designs"`
-	Shards  int    `json:"shards"` // of those that can have any; 0: their own
+	Shards  int    `json:"shards"` // for designs that can have shards; 0: their own number
 }
 
-// maxChosen is how many designs a comparison shows: as many as there are lines that
-// are told apart at a glance.
+// maxChosen is the greatest number of designs in a comparison: as many as there are lines that are
+// easy to tell apart.
 const maxChosen = 4
 
-// maxDetails bounds what is kept of comparisons.
+// maxDetails limits the stored measurements of comparisons.
 const maxDetails = 200
 
 // compare puts designs side by side.
@@ -91,7 +91,7 @@ func (d *data) compare(r *http.Request, c *choice) (string, error) {
 	return b.String(), nil
 }
 
-// report is the report as a file; values of keys are hidden unless keys=1.
+// report sends the report as a file. Values of keys are hidden unless keys=1.
 func (p *Page) report(w http.ResponseWriter, r *http.Request) {
 	d, err := p.use(r.URL.Query().Get("id"))
 	if err != nil {
@@ -112,5 +112,5 @@ func (p *Page) report(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="evenkeel-%s.html"`, time.Now().UTC().Format("2006-01-02-150405")))
-	_, _ = w.Write(b.Bytes()) // whoever is gone does not read it
+	_, _ = w.Write(b.Bytes()) // a client that is gone does not read it
 }

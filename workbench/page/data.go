@@ -19,17 +19,17 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// data is a file that was dropped in, or a table, and what was found out of it.
+// data is an uploaded file or a table, with its results.
 type data struct {
 	id, name string
 	bytes    []byte // of a file
-	table    table  // a live one
+	table    table  // a live table
 	sample   float64
-	size     int64 // that Page.held counts
+	size     int64 // the part of Page.held for these data
 	used     time.Time
-	busy     int // requests that work with it; it is not given up meanwhile
+	busy     int // requests that work with it; while there are any, it is not dropped
 
-	one     sync.Mutex // one request at a time; guards what follows
+	one     sync.Mutex // one request at a time; guards the following fields
 	in      profile.Input
 	done    func() // closes in
 	po      profile.Options
@@ -38,7 +38,7 @@ type data struct {
 	details map[[2]int]*advice.Detail // by number and shards
 }
 
-// take makes room for a new one.
+// take stores new data, and makes room for them.
 func (p *Page) take(d *data) error {
 	d.id, d.used = rand.Text(), time.Now()
 	p.mu.Lock()
@@ -62,7 +62,7 @@ func (p *Page) take(d *data) error {
 	return nil
 }
 
-// expire gives up what nobody has used for long. p.mu is held.
+// expire drops data that were not used for long. The caller holds p.mu.
 func (p *Page) expire(now time.Time) {
 	for _, d := range p.data {
 		if d.busy == 0 && now.Sub(d.used) > IdleLimit {
@@ -71,7 +71,7 @@ func (p *Page) expire(now time.Time) {
 	}
 }
 
-// drop forgets one that is not at work. p.mu is held.
+// drop forgets data with which no request works. The caller holds p.mu.
 func (p *Page) drop(d *data) {
 	delete(p.data, d.id)
 	p.held -= d.size
@@ -89,7 +89,7 @@ func (d *data) close() {
 	d.bytes, d.in, d.done, d.table, d.study, d.report, d.details = nil, nil, nil, nil, nil, nil, nil
 }
 
-// use finds data for a request; leave ends it.
+// use finds data for a request. leave ends the use.
 func (p *Page) use(id string) (*data, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,11 +108,11 @@ func (p *Page) leave(d *data) {
 	d.busy--
 	d.used = time.Now()
 	if p.data[d.id] != d && d.busy == 0 {
-		d.close() // it was forgotten meanwhile
+		d.close() // it was forgotten in the meantime
 	}
 }
 
-// Expire forgets what nobody has used for long, until ctx ends.
+// Expire drops data that were not used for long, until ctx ends.
 func (p *Page) Expire(ctx context.Context) {
 	t := time.NewTicker(time.Minute)
 	defer t.Stop()
@@ -128,7 +128,7 @@ func (p *Page) Expire(ctx context.Context) {
 	}
 }
 
-// held is what the page is told of data.
+// held is what the page learns about data.
 type held struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -165,7 +165,7 @@ func (p *Page) upload(w http.ResponseWriter, r *http.Request) {
 	d.one.Lock()
 	d.bytes = b
 	d.one.Unlock()
-	// What cannot be read at all is told at once.
+	// A file that cannot be read at all is refused at once.
 	src, err := rows.OpenBytes(name, b, rows.Options{})
 	if err != nil {
 		p.give(d.id)
@@ -176,7 +176,7 @@ func (p *Page) upload(w http.ResponseWriter, r *http.Request) {
 	answer(w, held{d.id, name, d.size})
 }
 
-// give forgets data, when those who work with it are done.
+// give forgets data when no request works with them any more.
 func (p *Page) give(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,10 +192,10 @@ func (p *Page) give(id string) {
 	p.held -= d.size
 }
 
-// forget is told that a page is left.
+// forget forgets the data of a page that is left.
 func (p *Page) forget(_ http.ResponseWriter, r *http.Request) { p.give(r.URL.Query().Get("id")) }
 
-// place is a live table that is asked for.
+// place is a requested live table.
 type place struct {
 	Address  string  `json:"address"`
 	Token    string  `json:"token"`

@@ -15,21 +15,21 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/report"
 )
 
-// Bounds of what the page holds.
+// These are limits of what the page holds.
 const (
 	MaxUpload = 256 << 20 // bytes of a file, as it is sent
 	MaxHeld   = 768 << 20 // of all files
 	IdleLimit = 30 * time.Minute
 
-	maxQueries = 1 << 20 // bytes of a request that is no file
-	maxJobs    = 2       // readings at once; more wait
-	maxData    = 32      // files and tables that are held
+	maxQueries = 1 << 20 // bytes of a request that is not a file
+	maxJobs    = 2       // concurrent readings; more must wait
+	maxData    = 32      // files and tables held
 )
 
-// Options are what the page is not to know by itself.
+// Options says what the page cannot know by itself.
 type Options struct {
-	// Hint is the way out of an error, "" where there is none: that of the command
-	// line, so that both say the same.
+	// Hint returns the way out of an error, or "". It is that of the command line, so that both say
+	// the same.
 	Hint func(error) string
 }
 
@@ -42,18 +42,18 @@ type Page struct {
 
 	mu   sync.Mutex
 	data map[string]*data // by id
-	held int64            // bytes of files, those included that are being sent
+	held int64            // bytes of files, including those that are being sent
 }
 
 //go:embed index.html page.css page.js icon.svg
 var assets embed.FS
 
-// Icon is the page's, an SVG.
+// Icon is the page's icon, an SVG.
 //
 //go:embed icon.svg
 var Icon string
 
-// New makes a page, and a token.
+// New makes a page and its token.
 func New(o Options) *Page {
 	if o.Hint == nil {
 		o.Hint = func(error) string { return "" }
@@ -63,7 +63,7 @@ func New(o Options) *Page {
 	p.mux.HandleFunc("GET /workbench/page.js", p.asset("page.js", "text/javascript; charset=utf-8"))
 	p.mux.HandleFunc("GET /workbench/icon.svg", p.asset("icon.svg", "image/svg+xml"))
 	p.mux.HandleFunc("GET /workbench/page.css", func(w http.ResponseWriter, _ *http.Request) {
-		own, _ := assets.ReadFile("page.css") // is embedded
+		own, _ := assets.ReadFile("page.css") // the file is embedded
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		_, _ = w.Write(append([]byte(report.Style), own...))
 	})
@@ -76,14 +76,14 @@ func New(o Options) *Page {
 	return p
 }
 
-// Token is what a reader of live tables has to know.
+// Token returns the token that a reader of live tables must have.
 func (p *Page) Token() string { return p.token }
 
 func (p *Page) knows(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(p.token)) == 1
 }
 
-// ServeHTTP answers those who may ask.
+// ServeHTTP answers requests that admit accepts.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	if err := admit(r); err != nil {
@@ -93,8 +93,8 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// Guard lets those through who may ask this page, and holds the browser to what it
-// serves: for other pages of this program.
+// Guard protects other pages of this program: it passes on only requests that this page would
+// accept, and sets the headers that restrict the browser.
 func Guard(next http.Handler) http.Handler {
 	p := new(Page)
 	p.o.Hint = func(error) string { return "" }
@@ -119,13 +119,13 @@ func protect(h http.Header) {
 
 func (p *Page) asset(name, kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		b, _ := assets.ReadFile(name) // is embedded
+		b, _ := assets.ReadFile(name) // the file is embedded
 		w.Header().Set("Content-Type", kind)
 		_, _ = w.Write(b)
 	}
 }
 
-// A failure is an error as the page is told of it.
+// failure is an error in the form that the page gets.
 type failure struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint,omitempty"`
@@ -145,12 +145,12 @@ func (p *Page) failure(err error) failure {
 func (p *Page) fail(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(p.failure(err)) // whoever is gone does not read it
+	_ = json.NewEncoder(w).Encode(p.failure(err)) // a client that is gone does not read it
 }
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // whoever is gone does not read it
+	_ = json.NewEncoder(w).Encode(v) // a client that is gone does not read it
 }
 
 // hinted is an error with its way out.
@@ -161,7 +161,7 @@ type hinted struct {
 
 func (h *hinted) Unwrap() error { return h.error }
 
-// ask reads a request that is no file.
+// ask reads a request that is not a file.
 func ask[T any](w http.ResponseWriter, r *http.Request) (T, error) {
 	var v T
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQueries))

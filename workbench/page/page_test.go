@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/page"
 )
 
-// Only the page itself is answered, however a request is dressed up.
+// Only the page itself gets answers, whatever a request looks like.
 func TestWhoIsAnswered(t *testing.T) {
 	_, url := serve(t)
 	host := strings.Trim(strings.TrimPrefix(url, "http://"), "/")
@@ -80,7 +80,7 @@ func post(t *testing.T, url, body string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// A live table takes the token: without it no connection is even tried.
+// A live table needs the token: without it, no connection is even tried.
 func TestLiveWantsTheToken(t *testing.T) {
 	p, url := serve(t)
 	const address = `"cql://127.0.0.1:1/ks.t"`
@@ -104,7 +104,7 @@ func TestUploadsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.ContentLength = page.MaxUpload + 1
-	r.Header.Set("Expect", "100-continue") // so that it is told before it sends, also by who takes a while
+	r.Header.Set("Expect", "100-continue") // so that the refusal comes before the body, also for slow clients
 	patient := &http.Transport{ExpectContinueTimeout: time.Hour}
 	defer patient.CloseIdleConnections()
 	resp, err := patient.RoundTrip(r)
@@ -127,8 +127,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// What was forgotten is gone, and asking for what never was is an error with a way
-// out.
+// Forgotten data are gone. A request for data that never existed gets an error with a way out.
 func TestForget(t *testing.T) {
 	_, url := serve(t)
 	resp, err := http.Post(url+"workbench/data?name=../../etc/a.csv", "text/csv", strings.NewReader("a,b\n1,2\n"))

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// table is a live one, of whatever store.
+// table is a live table of any store.
 type table interface {
 	name() string // in statements
 	rows(ctx context.Context, part float64) (in profile.Input, done func(), err error)
@@ -56,7 +56,7 @@ func (c cqlTable) close()       { c.t.Close() }
 
 func (c cqlTable) rows(_ context.Context, part float64) (profile.Input, func(), error) {
 	in := c.t.Rows(live.RowsOptions{Fraction: part, Seed: 1})
-	return in, func() { _ = in.Close() }, nil // is only read
+	return in, func() { _ = in.Close() }, nil // it was only read
 }
 
 type dynamoTable struct{ t *livedynamo.Table }
@@ -64,8 +64,8 @@ type dynamoTable struct{ t *livedynamo.Table }
 func (d dynamoTable) name() string { return d.t.Table().Name }
 func (d dynamoTable) close()       { d.t.Close() }
 
-// Whoever presses a button has not been told what it costs: what is more than that is
-// for the command line, which says so first.
+// A user who presses a button does not see the cost first. Larger readings are for the command
+// line, which shows the cost first.
 const (
 	manyItems = 1_000_000
 	manyBytes = 1 << 30
@@ -80,7 +80,7 @@ func (d dynamoTable) rows(ctx context.Context, part float64) (profile.Input, fun
 	if items, bytes := of*float64(t.Items), of*float64(t.Bytes); items > manyItems || bytes > manyBytes {
 		return nil, nil, &hinted{fmt.Errorf("table %s: %.0f items, %.1f GB, are much to read, and AWS bills it", t.Name, items, bytes/(1<<30)), "say a part to read, such as 0.01; evenkeel advise says first what it takes, and reads more with --yes"}
 	}
-	// The rows outlive the request: the next one compares with them.
+	// The rows outlive the request: the next one uses them for a comparison.
 	in, done, err := d.t.Rows(context.WithoutCancel(ctx), livedynamo.RowsOptions{Fraction: part, Seed: 1})
 	return in, done, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
 )
 
-// dynamoTable serves a table of DynamoDB, and returns its address.
+// dynamoTable serves a DynamoDB table, and returns its address.
 func dynamoTable(t *testing.T) string {
 	t.Helper()
 	router, url := endpoint.Start(t, run.Options{})
@@ -28,8 +28,7 @@ func dynamoTable(t *testing.T) string {
 	return strings.Replace(url, "http", "dynamodb", 1) + "/Invoices"
 }
 
-// A live table of DynamoDB takes the token, too, and is judged as a file is, more than
-// once.
+// A live DynamoDB table needs the token, too, and is judged as a file is, several times.
 func TestLiveDynamoDB(t *testing.T) {
 	address := dynamoTable(t)
 	p, url := serve(t)

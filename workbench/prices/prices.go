@@ -18,25 +18,25 @@ var builtin []byte
 
 // File is a dated collection of price lists.
 type File struct {
-	Date     string `yaml:"date"` // 2025-11-05: of the prices, as they were seen
+	Date     string `yaml:"date"` // 2025-11-05: the day on which the prices were read
 	Currency string `yaml:"currency"`
 	Lists    []List `yaml:"lists"`
 }
 
-// List is the prices of a store in a region.
+// List holds the prices of a store in a region.
 type List struct {
 	Store             string  `yaml:"store" json:"store"` // dynamodb or keyspaces
 	Region            string  `yaml:"region" json:"region"`
 	MillionWriteUnits float64 `yaml:"million_write_units" json:"million_write_units"` // of 1 KB
 	MillionReadUnits  float64 `yaml:"million_read_units" json:"million_read_units"`   // of 4 KB, strongly consistent
 	GBMonth           float64 `yaml:"gb_month" json:"gb_month"`
-	Source            string  `yaml:"source" json:"source,omitempty"` // the page that has them
+	Source            string  `yaml:"source" json:"source,omitempty"` // the page that shows them
 
 	Date     string `yaml:"-" json:"date"` // of the file
 	Currency string `yaml:"-" json:"currency"`
 }
 
-// Builtin is the list that comes with this module.
+// Builtin returns the list that is built into this module.
 func Builtin() *File {
 	f, err := Read(builtin)
 	if err != nil {
@@ -45,7 +45,7 @@ func Builtin() *File {
 	return f
 }
 
-// Read reads a file of the form of prices.yaml.
+// Read reads a file in the form of prices.yaml.
 func Read(text []byte) (*File, error) {
 	f := &File{}
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(f); err != nil {
@@ -69,7 +69,7 @@ func Read(text []byte) (*File, error) {
 	return f, nil
 }
 
-// Of is the list of a store in a region; the error names the regions that there are.
+// Of returns the list of a store in a region. Its error names the known regions.
 func (f *File) Of(store, region string) (*List, error) {
 	var regions []string
 	for i := range f.Lists {
@@ -88,10 +88,10 @@ func (f *File) Of(store, region string) (*List, error) {
 	return nil, fmt.Errorf("there are no prices of %s in %s; there are those of %s", store, region, strings.Join(regions, ", "))
 }
 
-// monthSeconds is a month's: 730 hours, as the vendors reckon.
+// monthSeconds is the length of a month: 730 hours, as the vendors count.
 const monthSeconds = 730 * 3600
 
-// Month is what units a second and bytes at rest cost in a month.
+// Month returns the monthly cost of units per second and stored bytes.
 func (l *List) Month(writeUnits, readUnits, bytes float64) float64 {
 	return (writeUnits*l.MillionWriteUnits+readUnits*l.MillionReadUnits)*monthSeconds/1e6 + bytes/(1<<30)*l.GBMonth
 }

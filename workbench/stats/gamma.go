@@ -4,12 +4,11 @@ package stats
 
 import "math"
 
-// gammaTails are the regularized incomplete gamma functions P(a, x) and
-// Q(a, x) = 1 - P(a, x), for a > 0 and x >= 0. The smaller of the two is the one
-// that is computed, so that it keeps its precision.
+// gammaTails returns the regularized incomplete gamma functions P(a, x) and Q(a, x) = 1 - P(a, x),
+// for a > 0 and x >= 0. It computes the smaller of the two, so that this one keeps its precision.
 //
-// The series for x < a+1 and the continued fraction beyond are the classical
-// ones: Abramowitz and Stegun 6.5.29 and 6.5.31, the latter by Lentz's method.
+// The series for x < a+1 and the continued fraction for larger x are the classical ones: Abramowitz
+// and Stegun 6.5.29 and 6.5.31, the latter by Lentz's method.
 func gammaTails(a, x float64) (p, q float64) {
 	switch {
 	case x <= 0:
@@ -56,8 +55,8 @@ func gammaTails(a, x float64) (p, q float64) {
 	return 1 - q, q
 }
 
-// ChiSquareAbove is the probability that a chi-square variable of df degrees of
-// freedom is x or more: the p-value of a test. Without degrees of freedom it is 1.
+// ChiSquareAbove returns the probability that a chi-square variable of df degrees of freedom is x
+// or more: the p-value of a test. Without degrees of freedom it is 1.
 func ChiSquareAbove(x float64, df int) float64 {
 	if df < 1 {
 		return 1

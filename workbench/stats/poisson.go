@@ -4,8 +4,7 @@ package stats
 
 import "math"
 
-// PoissonAbove is the probability that a Poisson variable of that mean is more
-// than k.
+// PoissonAbove returns the probability that a Poisson variable with that mean is more than k.
 func PoissonAbove(mean float64, k int) float64 {
 	if k < 0 {
 		return 1
@@ -14,8 +13,8 @@ func PoissonAbove(mean float64, k int) float64 {
 	return p
 }
 
-// PoissonExcess is the expectation of max(0, X - k) for a Poisson variable X of
-// that mean: how much, on average, does not fit under a cap of k.
+// PoissonExcess returns the expectation of max(0, X - k) for a Poisson variable X with that mean:
+// the mean excess over a cap of k.
 func PoissonExcess(mean float64, k int) float64 {
 	if mean <= 0 {
 		return 0
@@ -23,7 +22,7 @@ func PoissonExcess(mean float64, k int) float64 {
 	at := float64(k + 1)
 	lg, _ := math.Lgamma(at + 1)
 	p := math.Exp(at*math.Log(mean) - mean - lg)
-	if p == 0 && mean > at { // the sum would begin where nothing is
+	if p == 0 && mean > at { // the sum would begin where all terms are 0
 		return mean - float64(k)
 	}
 	sum := 0.0
@@ -38,8 +37,8 @@ func PoissonExcess(mean float64, k int) float64 {
 	}
 }
 
-// Binomial calls f with each number of successes in n trials of probability p and
-// that number's probability. 0 < p < 1.
+// Binomial calls f with each number of successes in n trials of probability p, and the probability
+// of that number. 0 < p < 1.
 func Binomial(n int, p float64, f func(k int, probability float64)) {
 	whole, _ := math.Lgamma(float64(n) + 1)
 	for k := range n + 1 {

@@ -7,14 +7,14 @@ import (
 	"math/rand/v2"
 )
 
-// SpreadWithin estimates the chance that n rows, each put into one of k partitions
-// with equal probability, leave the fullest at most bound rows above the emptiest:
-// what a key that is unique to each row does. It is counted in draws from the seed,
-// so its own error is about 1/sqrt(draws).
+// SpreadWithin estimates the chance that the fullest of k partitions has at most bound rows more
+// than the emptiest, if each of n rows is put into a partition with equal probability. That is what
+// a key does that is unique to each row. The estimate counts draws from the seed, so its own error
+// is about 1/sqrt(draws).
 //
-// Where a partition has fewer than 50 rows on average, rows are thrown one by one;
-// beyond, sizes are drawn from the normal distribution that theirs is close to:
-// independent ones about n/k, less their common part, so that they add up to n.
+// If a partition has fewer than 50 rows on average, each row is placed by itself. Above that, sizes
+// are drawn from the normal distribution to which theirs is close: independent ones about n/k, less
+// their common part, so that they add up to n.
 func SpreadWithin(n int64, k int, bound int64, draws int, seed uint64) float64 {
 	if k < 2 || n == 0 {
 		return 1

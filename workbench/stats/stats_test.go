@@ -16,7 +16,7 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// The values are those of tables: chi-square's usual critical points.
+// The values come from tables: chi-square's usual critical points.
 func TestChiSquareAbove(t *testing.T) {
 	for _, c := range []struct {
 		x    float64
@@ -28,7 +28,7 @@ func TestChiSquareAbove(t *testing.T) {
 	} {
 		near(t, "ChiSquareAbove", ChiSquareAbove(c.x, c.df), c.want, 1e-5)
 	}
-	// With two degrees of freedom it is exp(-x/2), however far out.
+	// With two degrees of freedom the tail is exp(-x/2), for any x.
 	near(t, "far tail", ChiSquareAbove(1200, 2), math.Exp(-600), 1e-9)
 	if got := ChiSquareAbove(math.Inf(1), 3); got != 0 {
 		t.Errorf("at infinity %g", got)
@@ -70,8 +70,8 @@ func TestBinomialSumsToOne(t *testing.T) {
 	}
 }
 
-// 5,610 rows on four partitions are more than 150 apart in 2.3% of the draws, and
-// the same by throwing them one by one.
+// 5,610 rows on four partitions are more than 150 apart in 2.3% of the draws. Placing the rows one
+// by one gives the same result.
 func TestSpreadWithin(t *testing.T) {
 	if got := SpreadWithin(5610, 4, 150, 20_000, 1); got < 0.972 || got > 0.982 {
 		t.Errorf("5,610 rows on 4: %g", got)
