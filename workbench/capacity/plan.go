@@ -72,7 +72,7 @@ func For(r Request) (*Plan, error) {
 
 // demand is a Request in the store's units.
 type demand struct {
-	writes, reads float64 // a second
+	writes, reads float64 // per second
 	writeUnits    int     // of one write
 	readUnits     float64 // of one read
 }

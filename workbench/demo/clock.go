@@ -29,7 +29,7 @@ func (c *clock) pass(d time.Duration) { c.at.Add(int64(d)) }
 type pace struct {
 	speed float64
 	begun time.Time // on the demo's clock
-	from  time.Time // on the clock
+	from  time.Time // on the demo's clock
 }
 
 // wait returns when the clock may reach t.

@@ -98,7 +98,7 @@ func item(dst []byte, table, id string) []byte {
 
 var filling = strings.Repeat("a line of the invoice; ", 1+itemBytes/23)
 
-// known writes the items that the query will look for. It tries each until it is accepted.
+// known writes the items that the query will look for.
 func (d *Demo) known(ctx context.Context, s *store, table string) error {
 	for n := range ofClient1 + ofClient10 {
 		id := fmt.Sprintf("Client1-%08d", n)
