@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The rate of a course changes at the right part; chance, or a change for a while, is no change.
+// TestChange checks that the rate of a course changes at the right part; chance, or a change for a
+// while, is no change.
 func TestChange(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for draw := range 100 {

@@ -12,8 +12,8 @@ import (
 
 func rowsOf(t *planted.Table) *table { return &table{names: t.Names, rows: t.Rows} }
 
-// The verdicts are those of an expert, both on exact counts and on the profile of the same rows in
-// a file.
+// TestPlanted compares the verdicts with those of an expert, both on exact counts and on the
+// profile of the same rows in a file.
 func TestPlanted(t *testing.T) {
 	for _, c := range planted.Sets {
 		for _, way := range []struct {

@@ -14,8 +14,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// For any rows and queries, the verdict loses no row, its statements parse, and the best design is
-// not worse than a later one in the first criterion in which they differ.
+// TestVerdictKeepsRows checks that for any rows and queries, the verdict loses no row, its
+// statements parse, and the best design is not worse than a later one in the first criterion in
+// which they differ.
 func TestVerdictKeepsRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tb := drawTable(t)

@@ -23,8 +23,8 @@ func plan(t *testing.T, r Request) *Plan {
 	return p
 }
 
-// This is the document's example: 5,000 writes per second of 1 KB fill five shards, without
-// headroom; a sixth gives headroom.
+// TestTheDocumentsExample checks the document's example: 5,000 writes per second of 1 KB fill five
+// shards, without headroom; a sixth gives headroom.
 func TestTheDocumentsExample(t *testing.T) {
 	p := plan(t, Request{WritesPerSecond: 5000, ItemBytes: 1024})
 	if p.Minimum != 5 || p.Recommended != 6 {
@@ -56,7 +56,8 @@ func TestMinimumIsTheFormula(t *testing.T) {
 	}
 }
 
-// Recommended is the least number: one shard fewer exceeds the limit.
+// TestRecommendedIsTheLeast checks that Recommended is the least number: one shard fewer exceeds
+// the limit.
 func TestRecommendedIsTheLeast(t *testing.T) {
 	for _, r := range []Request{
 		{WritesPerSecond: 5000, ItemBytes: 1024}, {WritesPerSecond: 1000, ItemBytes: 1024}, {WritesPerSecond: 905, ItemBytes: 10},
@@ -75,8 +76,8 @@ func TestRecommendedIsTheLeast(t *testing.T) {
 	}
 }
 
-// The model is compared with a simulation: seconds of requests that are placed on shards one by
-// one.
+// TestModelAgainstSimulation compares the model with a simulation: seconds of requests that are
+// placed on shards one by one.
 func TestModelAgainstSimulation(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5000, 1024))
 	for _, c := range []struct {
@@ -166,7 +167,8 @@ func TestHiddenKey(t *testing.T) {
 	}
 }
 
-// An item of the greatest size has no room for the hidden key.
+// TestHiddenKeyBeyondTheLimit checks that an item of the greatest size has no room for the hidden
+// key.
 func TestHiddenKeyBeyondTheLimit(t *testing.T) {
 	for bytes, large := range map[int]bool{400 << 10: true, 400<<10 - 20: false} {
 		p := plan(t, Request{WritesPerSecond: 1, ItemBytes: bytes, KeyBytes: 6})
@@ -176,7 +178,7 @@ func TestHiddenKeyBeyondTheLimit(t *testing.T) {
 	}
 }
 
-// Every plan can be printed, however odd the request is.
+// TestPlansAreFinite checks that every plan can be printed, however odd the request is.
 func TestPlansAreFinite(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 9))
 	plans := 0
@@ -227,7 +229,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// Five keys on four partitions occupy 3.05 of them.
+// TestFreshTable checks that five keys on four partitions occupy 3.05 of them.
 func TestFreshTable(t *testing.T) {
 	s := start(5, FreshPartitions, PartitionWriteUnits, 5000)
 	if s.Units != 4000 || math.Abs(s.Occupied-3.05) > 0.005 || math.Abs(s.Served-0.61) > 0.005 {
@@ -277,7 +279,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Throttled returns what a plan says about the same load.
+// TestThrottled checks that Throttled returns what a plan says about the same load.
 func TestThrottled(t *testing.T) {
 	p, err := For(Request{Store: DynamoDB, WritesPerSecond: 5000, ItemBytes: 1024})
 	if err != nil {

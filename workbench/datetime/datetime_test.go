@@ -144,8 +144,8 @@ func (w writer) precise(at time.Time) time.Time {
 	return at.UTC()
 }
 
-// Whatever layout is drawn, its text is read to the time that the layout keeps; in two ways if the
-// order of day and month is open.
+// TestDrawnLayouts checks that whatever layout is drawn, its text is read to the time that the
+// layout keeps; in two ways if the order of day and month is open.
 func TestDrawnLayouts(t *testing.T) {
 	for seed := range uint64(40_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -175,7 +175,8 @@ func TestDrawnLayouts(t *testing.T) {
 	}
 }
 
-// Yearly promises that texts of one layout sort in the order of their times.
+// TestYearlySorts checks what Yearly promises: texts of one layout sort in the order of their
+// times.
 func TestYearlySorts(t *testing.T) {
 	sorted, other := 0, 0
 	for seed := range uint64(3000) {
@@ -246,8 +247,8 @@ func TestOfInt(t *testing.T) {
 	}
 }
 
-// No name of a month means another month in another language, and none is a filler that stands
-// before one.
+// TestNames checks that no name of a month means another month in another language, and none is a
+// filler that stands before one.
 func TestNames(t *testing.T) {
 	for name := range fillers {
 		if months[name] > 0 {

@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/chromium"
 )
 
-// The page shows the demo while it runs, and its result when it is done: the figures of the result,
-// also in words.
+// TestPage checks that the page shows the demo while it runs, and its result when it is done: the
+// figures of the result, also in words.
 func TestPage(t *testing.T) {
 	b := chromium.Start(t)
 	d, err := New(Options{Seconds: 2, Speed: 4})
@@ -119,7 +119,7 @@ func formatted(x float64) string { return string(must(json.Marshal(int64(x + 0.5
 
 func must(b []byte, _ error) []byte { return b }
 
-// When the program is gone, the page keeps what it has.
+// TestPageOutlives checks that when the program is gone, the page keeps what it has.
 func TestPageOutlives(t *testing.T) {
 	d, err := New(Options{})
 	if err != nil {
@@ -134,7 +134,7 @@ func TestPageOutlives(t *testing.T) {
 	tab.Forgive()
 }
 
-// Only its own page gets answers, and a snapshot is JSON.
+// TestHandler checks that only its own page gets answers, and a snapshot is JSON.
 func TestHandler(t *testing.T) {
 	d, err := New(Options{})
 	if err != nil {

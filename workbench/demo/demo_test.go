@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// The demo shows what the model of limits expects: per second, each table takes the sum over its
-// partitions of what they are offered, up to 1,000 each.
+// TestDemo checks that the demo shows what the model of limits expects: per second, each table
+// takes the sum over its partitions of what they are offered, up to 1,000 each.
 func TestDemo(t *testing.T) {
 	d, err := New(Options{Seconds: 4, Speed: -1})
 	if err != nil {
@@ -68,7 +68,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// The same demo gives the same counts.
+// TestDemoIsTheSame checks that the same demo gives the same counts.
 func TestDemoIsTheSame(t *testing.T) {
 	var all []Result
 	for range 2 {
@@ -90,8 +90,9 @@ func TestDemoIsTheSame(t *testing.T) {
 	}
 }
 
-// An interrupted demo is marked as partial, and has what was counted. Writing takes no time of the
-// test's clock, so that the demo's clock runs as fast as asked.
+// TestDemoInterrupted checks that an interrupted demo is marked as partial, and has what was
+// counted. Writing takes no time of the test's clock, so that the demo's clock runs as fast as
+// asked.
 func TestDemoInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := New(Options{Seconds: 4, Speed: 2})
@@ -117,7 +118,7 @@ func TestDemoInterrupted(t *testing.T) {
 	})
 }
 
-// Items are as large as the demo says.
+// TestItem checks that items are as large as the demo says.
 func TestItem(t *testing.T) {
 	body := item(nil, "T", "Client7-00000042")
 	text := body[len(`{"TableName":"T","Item":`) : len(body)-1]

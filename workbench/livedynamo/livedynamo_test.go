@@ -116,8 +116,8 @@ func thousand() (list []item) {
 	return list
 }
 
-// Every item comes once, whatever the number of segments. Item collections come whole in a segment,
-// one after the other.
+// TestScan checks that every item comes once, whatever the number of segments. Item collections
+// come whole in a segment, one after the other.
 func TestScan(t *testing.T) {
 	for name, url := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +161,8 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// As rows, a table has its values, including the columns that only some items have.
+// TestRows checks that as rows, a table has its values, including the columns that only some items
+// have.
 func TestRows(t *testing.T) {
 	for name, url := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +209,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Items are written as objects that can be read.
+// TestAppendJSON checks that items are written as objects that can be read.
 func TestAppendJSON(t *testing.T) {
 	number, _ := attribute.Number("-1.50")
 	huge, _ := attribute.Number("1e125")
@@ -228,7 +229,8 @@ func TestAppendJSON(t *testing.T) {
 	}
 }
 
-// Segments of a sample are that part of the table, all over it, and none comes twice.
+// TestSegments checks that segments of a sample are that part of the table, all over it, and none
+// comes twice.
 func TestSegments(t *testing.T) {
 	for _, c := range []struct {
 		pieces   int
@@ -242,7 +244,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// The shard of an item is the door's: the Scan of the physical table shows it.
+// TestShard checks that the shard of an item is the door's: the Scan of the physical table shows
+// it.
 func TestShard(t *testing.T) {
 	url := door(t)
 	invoices(t, url, "Sharded", map[string]string{"write-sharding": "strategy=calculated shards=5", "write-sharding.index.by-country": "shards=3"}, thousand())
@@ -254,8 +257,8 @@ func TestShard(t *testing.T) {
 	piecewise(t, tb, 150, 200)
 }
 
-// The same holds for a table that was sharded by hand and adopted. If its shards were random, an
-// item does not show its shard.
+// TestShardOfAnAdoptedTable checks the same for a table that was sharded by hand and adopted. If
+// its shards were random, an item does not show its shard.
 func TestShardOfAnAdoptedTable(t *testing.T) {
 	url := door(t)
 	for name, how := range map[string]string{"Calculated": "adopt=suffix shards=13 hash=code_points", "Drawn": "adopt=suffix strategy=random shards=5 write-once"} {
@@ -308,7 +311,8 @@ func piecewise(t *testing.T, tb *livedynamo.Table, least, most int) {
 	}
 }
 
-// The error for a missing table, or for a server that is no DynamoDB, has a way out.
+// TestErrors checks that the error for a missing table, or for a server that is no DynamoDB, has a
+// way out.
 func TestErrors(t *testing.T) {
 	url := door(t)
 	invoices(t, url, "Invoices", nil, nil)
@@ -345,7 +349,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A table that is deleted and created again is another table.
+// TestSame checks that a table that is deleted and created again is another table.
 func TestSame(t *testing.T) {
 	url := door(t)
 	invoices(t, url, "Invoices", nil, nil)
@@ -366,7 +370,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// Rates limit all readers together, and a cancelled reading ends at once.
+// TestRates checks that rates limit all readers together, and a cancelled reading ends at once.
 func TestRates(t *testing.T) {
 	url := door(t)
 	invoices(t, url, "Invoices", nil, thousand())

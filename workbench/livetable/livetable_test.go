@@ -22,7 +22,8 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// The rate limits all readers together. Time in which nothing was read is not credited.
+// TestLimiter checks that the rate limits all readers together. Time in which nothing was read is
+// not credited.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := Limiter{Rate: 100}

@@ -97,7 +97,7 @@ func TestTableHistograms(t *testing.T) {
 	}
 }
 
-// The output covers all tables at once; some have no files.
+// TestAllTableHistograms reads the output for all tables at once, of which some have no files.
 func TestAllTableHistograms(t *testing.T) {
 	h := read(t, "tablehistograms-all.txt").Histograms
 	if len(h) != 2 || h[0].Table != "system_traces.events" || !math.IsNaN(h[0].Percentiles[0].Bytes) || len(h[1].Percentiles) != 7 || !(h[1].Percentiles[6].Bytes > 0) {

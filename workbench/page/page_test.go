@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/page"
 )
 
-// Only the page itself gets answers, whatever a request looks like.
+// TestWhoIsAnswered checks that only the page itself gets answers, whatever a request looks like.
 func TestWhoIsAnswered(t *testing.T) {
 	_, url := serve(t)
 	host := strings.Trim(strings.TrimPrefix(url, "http://"), "/")
@@ -80,7 +80,8 @@ func post(t *testing.T, url, body string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// A live table needs the token: without it, no connection is even tried.
+// TestLiveWantsTheToken checks that a live table needs the token: without it, no connection is even
+// tried.
 func TestLiveWantsTheToken(t *testing.T) {
 	p, url := serve(t)
 	const address = `"cql://127.0.0.1:1/ks.t"`
@@ -127,7 +128,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// Forgotten data are gone. A request for data that never existed gets an error with a way out.
+// TestForget checks that forgotten data are gone. A request for data that never existed gets an
+// error with a way out.
 func TestForget(t *testing.T) {
 	_, url := serve(t)
 	resp, err := http.Post(url+"workbench/data?name=../../etc/a.csv", "text/csv", strings.NewReader("a,b\n1,2\n"))

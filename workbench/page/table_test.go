@@ -28,7 +28,8 @@ func dynamoTable(t *testing.T) string {
 	return strings.Replace(url, "http", "dynamodb", 1) + "/Invoices"
 }
 
-// A live DynamoDB table needs the token, too, and is judged as a file is, several times.
+// TestLiveDynamoDB checks that a live DynamoDB table needs the token, too, and is judged as a file
+// is, several times.
 func TestLiveDynamoDB(t *testing.T) {
 	address := dynamoTable(t)
 	p, url := serve(t)

@@ -24,8 +24,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// This is the vendor's own example: a million writes of 1 KB a month at $0.625, and a similar one
-// for reads.
+// TestMonth checks the vendor's own example: a million writes of 1 KB a month at $0.625, and a
+// similar one for reads.
 func TestMonth(t *testing.T) {
 	l := &List{MillionWriteUnits: 0.625, MillionReadUnits: 0.125, GBMonth: 0.25}
 	perSecond := 1e6 / monthSeconds

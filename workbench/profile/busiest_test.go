@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// window finds a window that exists, and none that is only chance.
+// TestBusiestWindow checks that window finds a window that exists, and none that is only chance.
 func TestBusiestWindow(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	found := 0

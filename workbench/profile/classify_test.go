@@ -28,7 +28,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// If classify takes a text for a type, the type reads the text to the same value.
+// FuzzClassify checks that if classify takes a text for a type, the type reads the text to the same
+// value.
 func FuzzClassify(f *testing.F) {
 	for _, s := range []string{"1", "1.5", "2020-07-09T10:11:12.345+0230", "2020-02-29", "9927a129-abed-1903-85b4-01e3129814d5", "::1", "1.2.3.4", "10:00:00.1", "0xca", "1e5", "True", "1:2:3:4:5:6:7:8", "0000-01-01"} {
 		f.Add(s)

@@ -12,7 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// The sizes that plots show add up to the rows, however many partitions there are.
+// TestDetailAddsUp checks that the sizes that plots show add up to the rows, however many
+// partitions there are.
 func TestDetailAddsUp(t *testing.T) {
 	for _, keys := range []int{3, 1000, 60_000} {
 		var b strings.Builder

@@ -10,7 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// Whatever the rows are, there is a result or an error, and the bounds of estimates are in order.
+// FuzzProfile checks that whatever the rows are, there is a result or an error, and the bounds of
+// estimates are in order.
 func FuzzProfile(f *testing.F) {
 	for _, s := range []string{
 		"a,b,c\n1,x,2020-07-09\n2,,2020-07-10\n", "ts,b\n-9223372036854775807,x\n9223372036854775807,y\n", "{\"a\":1}\n{\"b\":[1]}\n{\"a\":\"1\",\"b\":null}\n",

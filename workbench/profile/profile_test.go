@@ -142,7 +142,8 @@ type exact struct {
 	peak  map[string]int
 }
 
-// Candidates of small data are measured exactly, whatever the number of goroutines is.
+// TestMeasureIsExactWhereItFits checks that candidates of small data are measured exactly, whatever
+// the number of goroutines is.
 func TestMeasureIsExactWhereItFits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	type record struct {
@@ -251,7 +252,7 @@ func TestMeasureIsExactWhereItFits(t *testing.T) {
 	}
 }
 
-// For large data, the intervals contain what maps count.
+// TestMeasureHolds checks that for large data, the intervals contain what maps count.
 func TestMeasureHolds(t *testing.T) {
 	const n = 300_000
 	for _, s := range []float64{1.01, 1.2, 1.4} {
@@ -352,7 +353,7 @@ func TestNullKeysAreRefused(t *testing.T) {
 	}
 }
 
-// The result is about the rows read before the context ended, and says so.
+// TestPartial checks that the result is about the rows read before the context ended, and says so.
 func TestPartial(t *testing.T) {
 	src := open(t, lines("a", 500_000, func(i int) string { return fmt.Sprint(i) }))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -374,7 +375,7 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// A ring's nodes have all rows, each row as often as it has replicas.
+// TestNodes checks that a ring's nodes have all rows, each row as often as it has replicas.
 func TestNodes(t *testing.T) {
 	src := open(t, lines("a,b", 1000, func(i int) string { return fmt.Sprint(i%10, ",", i) }))
 	p, err := Of(t.Context(), src, Options{})
@@ -404,7 +405,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// JSON Lines may have new columns in later lines, with one goroutine or with several.
+// TestColumnsThatComeLater checks that JSON Lines may have new columns in later lines, with one
+// goroutine or with several.
 func TestColumnsThatComeLater(t *testing.T) {
 	text := lines(`{"a":0}`, 200_000, func(i int) string {
 		if i < 100_000 {

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// The lengths of numbers are those of CQL's serialization.
+// TestTextLen checks that the lengths of numbers are those of CQL's serialization.
 func TestTextLen(t *testing.T) {
 	for _, kind := range []value.Kind{value.Varint, value.Decimal} {
 		typ := value.Native(kind)

@@ -162,8 +162,8 @@ func drawOther(r *rand.Rand, n int) drawnColumn {
 	return out
 }
 
-// Columns of times are found by their values, whatever their names and forms are, and all figures
-// about them are exact. No other columns are taken for times.
+// TestDrawnTimes checks that columns of times are found by their values, whatever their names and
+// forms are, and all figures about them are exact. No other columns are taken for times.
 func TestDrawnTimes(t *testing.T) {
 	times, unsorted := 0, 0
 	for seed := range uint64(250) {
@@ -277,8 +277,8 @@ func inOrder(t *testing.T, typ *value.Type, c drawnColumn) bool {
 	return true
 }
 
-// If no date shows its order, the profile takes the reading in which the dates lie closer together,
-// and says that it is a guess. The user decides.
+// TestOrderOfDatesIsGuessed checks that if no date shows its order, the profile takes the reading
+// in which the dates lie closer together, and says that it is a guess. The user decides.
 func TestOrderOfDatesIsGuessed(t *testing.T) {
 	for _, c := range []struct {
 		layout, first string
@@ -311,8 +311,8 @@ func TestOrderOfDatesIsGuessed(t *testing.T) {
 	}
 }
 
-// A column that is given as timestamps accepts any time, gives equal times equal values, and keeps
-// their granularity.
+// TestGivenTimestamps checks that a column that is given as timestamps accepts any time, gives
+// equal times equal values, and keeps their granularity.
 func TestGivenTimestamps(t *testing.T) {
 	begin := time.Date(2024, 3, 15, 0, 0, 0, 0, time.UTC)
 	at := func(i int) time.Time { return begin.Add(time.Duration(i/3) * time.Hour) }
@@ -377,7 +377,8 @@ func TestGivenTimestamps(t *testing.T) {
 	}
 }
 
-// The user may know something about a time that its values do not show.
+// TestEventTimeIsBelieved checks that the profile believes a user who knows something about a time
+// that its values do not show.
 func TestEventTimeIsBelieved(t *testing.T) {
 	text := lines("n,mixed", 300, func(i int) string {
 		mixed := "n/a"
@@ -401,7 +402,8 @@ func TestEventTimeIsBelieved(t *testing.T) {
 	}
 }
 
-// Codes stay text, from CSV and from a file that declares them as text.
+// TestCodesStayText checks that codes stay text, from CSV and from a file that declares them as
+// text.
 func TestCodesStayText(t *testing.T) {
 	for text, note := range map[string]string{
 		"007 042 001": "", "12E4 3E07 99E1": "though \"12E4\" could be a number", "1234 12E4": "could be a number", "90210 10001 02139": "leading zero", "0e1 0x": "",
@@ -420,7 +422,7 @@ func TestCodesStayText(t *testing.T) {
 	}
 }
 
-// Repeated values are counted, whatever a column is called.
+// TestRepeated checks that repeated values are counted, whatever a column is called.
 func TestRepeated(t *testing.T) {
 	p := of(t, lines("order_id,plain,twice", 5000, func(i int) string { return fmt.Sprintf("%d,%x,%d", i*7%1000, i*2654435761, i/2) }), Options{})
 	if r := p.Column("order_id").Repeated; r != exactly(4000) {

@@ -11,8 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// Values that always go up are different, and so are primary keys that contain them: the profile
-// knows this exactly for any number of rows. It notices one value that comes twice.
+// TestUniqueIsProven checks that values that always go up are different, and so are primary keys
+// that contain them: the profile knows this exactly for any number of rows. It notices one value
+// that comes twice.
 func TestUniqueIsProven(t *testing.T) {
 	const n = 200_000
 	for _, twice := range []bool{false, true} {
@@ -54,7 +55,8 @@ func TestUniqueIsProven(t *testing.T) {
 	}
 }
 
-// If some columns tell all rows apart, more columns do so, too, and need not be counted.
+// TestSupersetsAreUnique checks that if some columns tell all rows apart, more columns do so, too,
+// and need not be counted.
 func TestSupersetsAreUnique(t *testing.T) {
 	src := open(t, lines("random,code", 50_000, func(i int) string { return fmt.Sprintf("%x,c%d", mixed(uint64(i)), i%9) }))
 	p, err := Of(t.Context(), src, Options{})
@@ -70,7 +72,7 @@ func TestSupersetsAreUnique(t *testing.T) {
 	}
 }
 
-// Neither profiling nor measuring allocates for each row.
+// TestAddDoesNotAllocate checks that neither profiling nor measuring allocates for each row.
 func TestAddDoesNotAllocate(t *testing.T) {
 	text := lines("id,at,customer,amount,device,note", 20_000, func(i int) string {
 		return fmt.Sprintf("%d,2024-01-%02dT10:%02d:%02dZ,c%d,%d.%02d,%08x-0000-4000-8000-000000000000,%s", i, i/1000+1, i/60%60, i%60, mixed(uint64(i))%5000, i%500, i%100, mixed(uint64(i))>>32, strings.Repeat("x", i%20))
@@ -163,8 +165,8 @@ func BenchmarkMeasure(b *testing.B) {
 	})
 }
 
-// Keys are counted one by one while there is room. The sizes of tens of thousands of skewed keys
-// are exact, even beside keys that are different in each row.
+// TestManyKeysAreCounted checks that keys are counted one by one while there is room. The sizes of
+// tens of thousands of skewed keys are exact, even beside keys that are different in each row.
 func TestManyKeysAreCounted(t *testing.T) {
 	const n, keys = 150_000, 20_000
 	counts := make(map[int]int)

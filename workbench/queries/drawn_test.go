@@ -136,8 +136,8 @@ func sorted(names []string) []string {
 	return out
 }
 
-// A drawn statement is read as it was meant, however it is written: on one line or several, with
-// rates and remarks between.
+// TestDrawnPartiQL checks that a drawn statement is read as it was meant, however it is written: on
+// one line or several, with rates and remarks between.
 func TestDrawnPartiQL(t *testing.T) {
 	for seed := range uint64(3000) {
 		d := drawn{rand.New(rand.NewPCG(seed, 9))}

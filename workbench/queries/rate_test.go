@@ -45,7 +45,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Rates are drawn, and written in one of the forms that people use.
+// TestRatesAreReadAsWritten draws rates, writes them in one of the forms that people use, and reads
+// them.
 func TestRatesAreReadAsWritten(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 5))
 	pick := func(list ...string) string { return list[rnd.IntN(len(list))] }

@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
-// Each kind of report stands alone in a browser, light and dark, on a narrow screen,
-// on paper, by keyboard and to a screen reader.
+// TestFilesInABrowser checks that each kind of report stands alone in a browser, light and dark, on
+// a narrow screen, on paper, by keyboard and to a screen reader.
 func TestFilesInABrowser(t *testing.T) {
 	b := chromium.Start(t)
 	advised := plotted(t, advice.Cassandra, manyRows(3000), secretQueries)

@@ -73,8 +73,8 @@ func inspected(t testing.TB, fraction float64, again bool) *inspection.Report {
 	return r
 }
 
-// The page of a DynamoDB table has its indexes and, if the store reports them, its partitions. Keys
-// are hidden there, too.
+// TestInspectionOfDynamoDB checks that the page of a DynamoDB table has its indexes and, if the
+// store reports them, its partitions. Keys are hidden there, too.
 func TestInspectionOfDynamoDB(t *testing.T) {
 	r := inspected(t, 1, false)
 	r.DynamoDB = &inspection.DynamoTable{

@@ -59,7 +59,8 @@ INSERT INTO t ("<who>", at, id) VALUES (?, ?, ?) -- 3000/s
 
 var numbersOfNothing = regexp.MustCompile(`NaN|[+-]Inf\b| (?:width|height|x|y)="-[0-9.]+"`)
 
-// Whatever the rows are, each plot has words, its numbers as a table, and no NaN or infinity.
+// TestPlots checks that whatever the rows are, each plot has words, its numbers as a table, and no
+// NaN or infinity.
 func TestPlots(t *testing.T) {
 	for name, c := range map[string]struct{ data, asked string }{
 		"many":          {manyRows(5000), secretQueries},
@@ -100,7 +101,8 @@ func TestPlots(t *testing.T) {
 	}
 }
 
-// A file has no value of a key in it, unless the caller asks for them.
+// TestValuesAreHidden checks that a file has no value of a key in it, unless the caller asks for
+// them.
 func TestValuesAreHidden(t *testing.T) {
 	for _, target := range []advice.Target{advice.Cassandra, advice.DynamoDB} {
 		r := plotted(t, target, manyRows(5000), secretQueries)
@@ -136,7 +138,8 @@ func TestHeatShades(t *testing.T) {
 	}
 }
 
-// A heat has a scale. Designs that lose rows or exceed a limit look different from the others.
+// TestMarks checks that a heat has a scale. Designs that lose rows or exceed a limit look different
+// from the others.
 func TestMarks(t *testing.T) {
 	r := plotted(t, "cassandra", manyRows(5000), secretQueries)
 	var b bytes.Buffer
@@ -155,7 +158,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// Known by arithmetic: the figures of a skewed and of an even spread.
+// TestConcentration checks the figures of a skewed and of an even spread, which are known by
+// arithmetic.
 func TestConcentration(t *testing.T) {
 	even := []profile.Bulk{{Count: 100, Rows: 7, Bytes: 70}}
 	curve := func(sizes []profile.Bulk) []point { s := series{sizes: sizes}; return s.curve() }

@@ -185,7 +185,7 @@ func TestTextIsBounded(t *testing.T) {
 	}
 }
 
-// A bar stands for the fullest of its neighbours, and no size is left out.
+// TestBars checks that a bar stands for the fullest of its neighbours, and no size is left out.
 func TestBars(t *testing.T) {
 	bs, each := bars([]int64{1, 9, 2, 3, 8}, "partition", 2)
 	if each != 3 || len(bs) != 2 || bs[0].rows != 9 || bs[1].rows != 8 || bs[0].label != "partitions 0–2" || bs[1].label != "partitions 3–4" || bs[0].mark != 4.6 {
@@ -226,8 +226,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The text and the page have the exceeded limits, the rows without a place, the other numbers of
-// partitions, and the table of attributes.
+// TestValuesAreShown checks that the text and the page have the exceeded limits, the rows without a
+// place, the other numbers of partitions, and the table of attributes.
 func TestValuesAreShown(t *testing.T) {
 	o := simulation.Options{Partitioner: simulation.Murmur3, Partitions: 4, Sweep: []int{7}, Within: -1, Limit: simulation.Limit{Rows: 900}, Attributes: []string{"code", "uuid"}}
 	for _, text := range []string{"code", "code,uuid"} {

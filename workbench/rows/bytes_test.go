@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Rows in memory are read as from a file, several times, and no file is written.
+// TestOpenBytes checks that rows in memory are read as from a file, several times, and no file is
+// written.
 func TestOpenBytes(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) == 0 {

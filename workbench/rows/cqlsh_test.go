@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// COPY TO of cqlsh 6.2 and Cassandra 5.0.9 wrote the files. (In texts, cqlsh itself writes \n for a
-// line end and doubles backslashes, before CSV doubles them again. They are read here in that form,
-// too.)
+// TestCqlshCopy reads files that COPY TO of cqlsh 6.2 and Cassandra 5.0.9 wrote. (In texts, cqlsh
+// itself writes \n for a line end and doubles backslashes, before CSV doubles them again. They are
+// read here in that form, too.)
 func TestCqlshCopy(t *testing.T) {
 	want := map[string]string{
 		"plain": "abc", `say "hi", he said`: `two\nlines`, `back\\slash`: `tab\tx`, `ends with \\`: "", "semi;colon|bar": `"`, "été ☃": "it's", "007": `\r\n`, "null": "", "comma,": `\\"`,

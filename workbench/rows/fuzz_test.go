@@ -98,7 +98,7 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// Wherever a text is cut, each part is read as in the whole.
+// FuzzCut checks that wherever a text is cut, each part is read as in the whole.
 func FuzzCut(f *testing.F) {
 	for _, s := range []string{"a,b\n1,2\n", "x,\"y\n\",z\n\"a\"b\nc,\"\"\"\n", "\"\\\"\n\",\\\"\n", "a\"\nb\n", "\"a\"\r\n\"b\"\r", "\"x\"\r\ny"} {
 		f.Add([]byte(s), byte(0))
@@ -159,7 +159,8 @@ func FuzzJSONLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { read(t, data, Options{Format: JSONLines}) })
 }
 
-// A text is an object exactly if encoding/json accepts it, and has the same values.
+// FuzzJSONObject checks that a text is an object exactly if encoding/json accepts it, and has the
+// same values.
 func FuzzJSONObject(f *testing.F) {
 	for _, s := range []string{`{"a":1}`, `{"a":"x\n\u00e9\ud83d\ude00\ud800"}`, `{"a":[1,{"b":null}],"c":true}`, `{"a":01}`, `{"a":1.}`, `{"a" : -0e+5 , "a":2}`, `{"a":"\x"}`, `{"\u0061":1}`, `{"a":{}}x`} {
 		f.Add(s)

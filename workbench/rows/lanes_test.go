@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The lane of each batch is the same with any number of goroutines. The batches of a lane come in
-// order, one at a time, even if goroutines are delayed.
+// TestLanes checks that the lane of each batch is the same with any number of goroutines. The
+// batches of a lane come in order, one at a time, even if goroutines are delayed.
 func TestLanes(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b\n")
@@ -56,7 +56,8 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// A scan with lanes ends at a batch that fails, even if goroutines wait for the batch's lane.
+// TestLanesEnd checks that a scan with lanes ends at a batch that fails, even if goroutines wait
+// for the batch's lane.
 func TestLanesEnd(t *testing.T) {
 	text := "a\n" + strings.Repeat("some text to fill a piece\n", 200_000)
 	for i := range 60 {

@@ -16,8 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// DuckDB 2.0 wrote the files in testdata: 2,100 rows in two row groups, of each type that it
-// writes. The values of row i are computed from i.
+// typesRow returns row i of the files in testdata, whose values are computed from i. DuckDB 2.0
+// wrote these files: 2,100 rows in two row groups, of each type that it writes.
 func typesRow(i int) []string {
 	at := time.Date(2020, 7, 1, 10, 0, 0, 500e6, time.UTC)
 	n, ns := fmt.Sprint(i), fmt.Sprintf("v%d", i)
@@ -103,7 +103,7 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// Columns are chosen by name, in any order.
+// TestParquetColumns checks that columns are chosen by name, in any order.
 func TestParquetColumns(t *testing.T) {
 	src, err := Open("testdata/types_zstd.parquet", Options{})
 	if err != nil {
@@ -122,7 +122,8 @@ func TestParquetColumns(t *testing.T) {
 	}
 }
 
-// Values are in dictionaries, in their own pages, and both in one batch; with nulls and without.
+// TestParquetPages reads values in dictionaries, in their own pages, and both in one batch; with
+// nulls and without.
 func TestParquetPages(t *testing.T) {
 	type row struct {
 		Text  string  `parquet:"text,dict"`
@@ -181,7 +182,7 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// Damage causes an error, or other values, and nothing worse.
+// FuzzParquet checks that damage causes an error, or other values, and nothing worse.
 func FuzzParquet(f *testing.F) {
 	whole, err := os.ReadFile("testdata/types_zstd.parquet")
 	if err != nil {
@@ -218,8 +219,8 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// Several goroutines read a large row group in parts: each row once, numbered in its order, with an
-// index of the pages and without one.
+// TestParquetParts checks that several goroutines read a large row group in parts: each row once,
+// numbered in its order, with an index of the pages and without one.
 func TestParquetParts(t *testing.T) {
 	type record struct {
 		ID   int64   `parquet:"id"`
@@ -334,7 +335,7 @@ func TestParquetParts(t *testing.T) {
 	}
 }
 
-// The wait for standard input ends when Interrupt is closed.
+// TestInterrupt checks that the wait for standard input ends when Interrupt is closed.
 func TestInterrupt(t *testing.T) {
 	stop := make(chan struct{})
 	r, w, err := os.Pipe()

@@ -131,7 +131,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Bad rows are named, and the rows after them are read.
+// TestBadRows checks that bad rows are named, and the rows after them are read.
 func TestBadRows(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -243,7 +243,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// Memory does not grow while a hundred megabytes are read.
+// TestMemoryIsBounded checks that memory does not grow while a hundred megabytes are read.
 func TestMemoryIsBounded(t *testing.T) {
 	row := strings.Repeat("x", 1000) + ",y\n"
 	in := io.MultiReader(strings.NewReader("a,b\n"), io.LimitReader(&repeat{text: row}, 100<<20/int64(len(row))*int64(len(row))))

@@ -24,8 +24,8 @@ func source(t testing.TB, text string) *Source {
 	return src
 }
 
-// Many goroutines pass each row once. Batches are numbered in the order of the data, and the first
-// bad rows are the same, whichever were read first.
+// TestScanInParallel checks that many goroutines pass each row once. Batches are numbered in the
+// order of the data, and the first bad rows are the same, whichever were read first.
 func TestScanInParallel(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	const n = 60_000
@@ -83,7 +83,7 @@ func TestScanInParallel(t *testing.T) {
 	}
 }
 
-// A row that the caller drops is a bad row.
+// TestDrop checks that a row that the caller drops is a bad row.
 func TestDrop(t *testing.T) {
 	src := source(t, "a\n1\n2\n3\n")
 	scanned, err := src.Scan(t.Context(), ScanOptions{MaxBadRows: 1}, func(_ int, b *Batch) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/orders"
 )
 
-// A key's values are counted one by one, for each number of salts: sizes add up to all rows, and
-// are those of the orders.
+// TestDetail checks that a key's values are counted one by one, for each number of salts: sizes add
+// up to all rows, and are those of the orders.
 func TestDetail(t *testing.T) {
 	for _, p := range []Partitioner{Murmur3, MD5Mod} {
 		o := options(t, p, 4, "code", "code,salt(user,8)", "uuid")

@@ -34,8 +34,8 @@ func reportOf(t *testing.T, o Options, rows ...[]string) *Report {
 	return s.Report()
 }
 
-// A row with a null in a key counts for the keys without a null, and the nulls are counted by
-// column.
+// TestNullsAreExcludedKeyByKey checks that a row with a null in a key counts for the keys without a
+// null, and the nulls are counted by column.
 func TestNullsAreExcludedKeyByKey(t *testing.T) {
 	for _, p := range []Partitioner{Murmur3, Random, ByteOrdered, MD5Mod, JavaMod} {
 		r := reportOf(t, options(t, p, 4, "a", "b", "a,b", "salt(b,3)", "a,hour(c)", "b,rollover(1)"),
@@ -63,7 +63,8 @@ func TestNullsAreExcludedKeyByKey(t *testing.T) {
 	}
 }
 
-// Periods are placed as a column of that type would be, whatever the form of the times is.
+// TestPeriods checks that periods are placed as a column of that type would be, whatever the form
+// of the times is.
 func TestPeriods(t *testing.T) {
 	of := func(p Partitioner, key string, text string) []int64 {
 		return reportOf(t, options(t, p, 97, key), []string{text}).Keys[0].Sizes
@@ -114,8 +115,8 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
-// Draws are 1 to n, about equally often, and the same for the same seed. A rollover fills one
-// partition after the other.
+// TestRandomAndRollover checks that draws are 1 to n, about equally often, and the same for the
+// same seed. A rollover fills one partition after the other.
 func TestRandomAndRollover(t *testing.T) {
 	o := options(t, Murmur3, 4, "day,random(8)", "s,rollover(100)", "rollover(100)", "random(8)")
 	var rows [][]string
@@ -144,8 +145,8 @@ func TestRandomAndRollover(t *testing.T) {
 	}
 }
 
-// Under identity a number is its own token: neighbours are in one range, and the newest hour is
-// always in the last.
+// TestIdentity checks that under identity a number is its own token: neighbours are in one range,
+// and the newest hour is always in the last.
 func TestIdentity(t *testing.T) {
 	var rows [][]string
 	for i := range 100 {
@@ -170,7 +171,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Many tokens share few counts, and the ranges are almost exact.
+// TestIdentityOfManyTokens checks that many tokens share few counts, and the ranges are almost
+// exact.
 func TestIdentityOfManyTokens(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	counted := newTokenRows()
@@ -202,8 +204,8 @@ func TestIdentityOfManyTokens(t *testing.T) {
 	}
 }
 
-// ByteOrderedPartitioner orders by the key's bytes: ASCII is in one half of the ring, digits in one
-// of its 97 ranges, small ints at the start.
+// TestByteOrdered checks that ByteOrderedPartitioner orders by the key's bytes: ASCII is in one
+// half of the ring, digits in one of its 97 ranges, small ints at the start.
 func TestByteOrdered(t *testing.T) {
 	o := options(t, ByteOrdered, 256, "s", "n", "s,n")
 	o.Types = map[string]*value.Type{"n": value.Named("int")}
@@ -222,7 +224,7 @@ func TestByteOrdered(t *testing.T) {
 	}
 }
 
-// A sweep gives the same result as each number of partitions by itself.
+// TestSweep checks that a sweep gives the same result as each number of partitions by itself.
 func TestSweep(t *testing.T) {
 	for _, p := range []Partitioner{Murmur3, MD5Mod} {
 		o := options(t, p, 4, "code", "code,salt(user,8)")
@@ -239,8 +241,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A key's values are counted exactly if they are few. If they are a sample, the intervals contain
-// the truth.
+// TestValues checks that a key's values are counted exactly if they are few. If they are a sample,
+// the intervals contain the truth.
 func TestValues(t *testing.T) {
 	o := options(t, MD5Mod, 4, "code")
 	o.Limit = Limit{Rows: 900}
@@ -287,7 +289,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// This is the table of DynamoDB's documentation, with all its rows.
+// TestUniformity checks the table of DynamoDB's documentation, with all its rows.
 func TestUniformity(t *testing.T) {
 	o := options(t, Murmur3, 4, "status,device", "day(created)")
 	o.Attributes = []string{"user", "status", "created", "at", "device", "popular", "none", "one"}
@@ -328,7 +330,8 @@ func TestUniformity(t *testing.T) {
 	}
 }
 
-// A rollover counts a bounded number of combinations, and reports when it reaches the bound.
+// TestRolloverIsBounded checks that a rollover counts a bounded number of combinations, and reports
+// when it reaches the bound.
 func TestRolloverIsBounded(t *testing.T) {
 	r := newRollover(options(t, Murmur3, 1, "rollover(2)").Keys[0].Expr.Parts[0])
 	for i := range uint64(maxRollovers) {

@@ -65,7 +65,7 @@ func run(t testing.TB, o Options) *Report {
 	return s.Report()
 }
 
-// The published experiment is reproduced to the row.
+// TestTheExperimentToTheRow checks that the published experiment is reproduced to the row.
 func TestTheExperimentToTheRow(t *testing.T) {
 	o := options(t, MD5Mod, 4, "code", "code,user", "code,salt(user,200)", "uuid")
 	o.Within = 150
@@ -86,8 +86,8 @@ func TestTheExperimentToTheRow(t *testing.T) {
 	}
 }
 
-// Placement under each partitioner equals a second computation with the packages that the server
-// uses.
+// TestPlacementIsTheServers checks that placement under each partitioner equals a second
+// computation with the packages that the server uses.
 func TestPlacementIsTheServers(t *testing.T) {
 	const n = 7
 	for _, p := range []Partitioner{Murmur3, Random, MD5Mod, JavaMod} {
@@ -160,7 +160,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// The ring is compared with its definition: walk all tokens for each row.
+// TestRing compares the ring with its definition: walk all tokens for each row.
 func TestRing(t *testing.T) {
 	for _, spec := range []Ring{{Nodes: 6, VNodes: 16, RF: 3, Seed: 1}, {Nodes: 1, VNodes: 1, RF: 1}, {Nodes: 3, VNodes: 2, RF: 3, Seed: 9}, {Nodes: 5, VNodes: 1, RF: 2, Seed: 4}} {
 		g := newRing(spec)
@@ -232,8 +232,8 @@ func TestNodesHoldEveryReplica(t *testing.T) {
 	}
 }
 
-// Moved rows are compared with known shares: from n to m, jump hash moves 1 - n/m; modulo moves 1 -
-// 1/3 from 200 to 300, and nearly all from 200 to 201.
+// TestCompareSalts compares the moved rows with known shares: from n to m, jump hash moves 1 - n/m;
+// modulo moves 1 - 1/3 from 200 to 300, and nearly all from 200 to 201.
 func TestCompareSalts(t *testing.T) {
 	for _, p := range []Partitioner{MD5Mod, Murmur3} {
 		o := options(t, p, 4, "code,salt(uuid,200)", "shard(uuid,200)")
@@ -258,7 +258,8 @@ func TestCompareSalts(t *testing.T) {
 	}
 }
 
-// code_points is what the server computes, and the report shows its skew beside the alternatives.
+// TestCodePoints checks that code_points is what the server computes, and the report shows its skew
+// beside the alternatives.
 func TestCodePoints(t *testing.T) {
 	r := run(t, options(t, Murmur3, 4, "code_points(uuid,200)"))
 	c := r.Keys[0].Computed[0]
@@ -283,7 +284,8 @@ func TestNextPrime(t *testing.T) {
 	}
 }
 
-// A bad row counts for no key, even if only the last key refuses it.
+// TestBadRowsCountForNone checks that a bad row counts for no key, even if only the last key
+// refuses it.
 func TestBadRowsCountForNone(t *testing.T) {
 	o := options(t, Murmur3, 4, "a", "salt(a,3)", "b", "a,b")
 	o.Types = map[string]*value.Type{"b": value.Named("int")}
@@ -342,7 +344,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the rows, and a row costs little.
+// TestRowsDoNotAllocate checks that memory does not grow with the rows, and a row costs little.
 func TestRowsDoNotAllocate(t *testing.T) {
 	o := options(t, Murmur3, 4, "a", "a,b", "a,shard(b,200)")
 	o.Ring = &Ring{6, 16, 3, 1}
@@ -357,7 +359,7 @@ func TestRowsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// This is the experiment's first key, computed by hand: mean 1,402.5.
+// TestSpread checks the experiment's first key, computed by hand: mean 1,402.5.
 func TestSpread(t *testing.T) {
 	s := spreadOf([]int64{2240, 1320, 920, 1130}, nil)
 	chi, squares := 0.0, 0.0
@@ -403,8 +405,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// The tokens of Deal are the ring's: they are ascending, each range has RF nodes, and the shares of
-// the ring add up to RF.
+// TestDeal checks that the tokens of Deal are the ring's: they are ascending, each range has RF
+// nodes, and the shares of the ring add up to RF.
 func TestDeal(t *testing.T) {
 	tokens, owners, replica := Ring{Nodes: 6, VNodes: 16, RF: 3, Seed: 1}.Deal()
 	if len(tokens) != 96 || len(owners) != 96 || !slices.IsSorted(tokens) {

@@ -36,8 +36,8 @@ func zipf(rnd *rand.Rand, s float64, n int) func() int {
 
 var exponents = []float64{0.8, 0.9, 1.0, 1.1, 1.2, 1.4}
 
-// The bounds of frequent keys hold for every key, listed or not, and are tight for the frequent
-// ones. They also do after parts are merged.
+// TestTopOnZipf checks that the bounds of frequent keys hold for every key, listed or not, and are
+// tight for the frequent ones. They also do after parts are merged.
 func TestTopOnZipf(t *testing.T) {
 	const rows, keys = 400_000, 200_000
 	for _, s := range exponents {
@@ -114,7 +114,7 @@ func check(t *testing.T, name string, top *Top[uint64], exact map[uint64]int64, 
 	}
 }
 
-// The stream, the division into parts, and the weights are arbitrary.
+// TestTopBoundsHold checks the bounds for arbitrary streams, divisions into parts, and weights.
 func TestTopBoundsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keep := rapid.IntRange(1, 8).Draw(t, "keep")
@@ -151,7 +151,8 @@ func TestTopBoundsHold(t *testing.T) {
 	})
 }
 
-// Intervals of samples contain the truth as often as they promise: 99%.
+// TestSampleOnZipf checks that intervals of samples contain the truth as often as they promise:
+// 99%.
 func TestSampleOnZipf(t *testing.T) {
 	const rows, keys, size = 120_000, 60_000, 1000
 	qs := []float64{0.5, 0.9, 0.99}
@@ -214,7 +215,8 @@ func TestSampleOnZipf(t *testing.T) {
 	t.Logf("%d intervals of each kind, missed: %v", tried, missed)
 }
 
-// A value that is rare in the whole is not excluded by a sample that has none of it.
+// TestSumOfWhatIsRare checks that a value that is rare in the whole is not excluded by a sample
+// that has none of it.
 func TestSumOfWhatIsRare(t *testing.T) {
 	missed := 0
 	for seed := range uint64(200) {

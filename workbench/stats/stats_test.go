@@ -16,7 +16,7 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// The values come from tables: chi-square's usual critical points.
+// TestChiSquareAbove compares with values from tables: chi-square's usual critical points.
 func TestChiSquareAbove(t *testing.T) {
 	for _, c := range []struct {
 		x    float64
@@ -70,8 +70,8 @@ func TestBinomialSumsToOne(t *testing.T) {
 	}
 }
 
-// 5,610 rows on four partitions are more than 150 apart in 2.3% of the draws. Placing the rows one
-// by one gives the same result.
+// TestSpreadWithin checks that 5,610 rows on four partitions are more than 150 apart in 2.3% of the
+// draws. Placing the rows one by one gives the same result.
 func TestSpreadWithin(t *testing.T) {
 	if got := SpreadWithin(5610, 4, 150, 20_000, 1); got < 0.972 || got > 0.982 {
 		t.Errorf("5,610 rows on 4: %g", got)
