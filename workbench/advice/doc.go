@@ -33,8 +33,7 @@
 //  2. evenkeel's doors accept the DDL, and it keeps the table as the verdict says.
 //  3. The same input gives the same report.
 //  4. An assumption that is not measured is a constant here, and the report names it.
-//  4. What is assumed and not measured is a constant here, and is named in the report.
 //
-// It does no I/O; it imports cql/syntax, cql/value, shard, and of the workbench
-// capacity, prices, profile, queries and simulation.
+// It does no I/O except through package profile; it imports cql/syntax, cql/value, shard,
+// shard/timebucket, and of the workbench capacity, prices, profile, queries and simulation.
 package advice

@@ -53,7 +53,7 @@ type Demo struct {
 	o     Options
 	clock *clock
 	pace  pace
-	halt  func() // tests stop there what is written; nil: none
+	halt  func() // called at each tick, so that tests can stop the writing there; nil: none
 
 	mu     sync.Mutex
 	result Result

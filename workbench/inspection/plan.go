@@ -119,8 +119,8 @@ func (p *Plan) cut(r Range, rnd *rand.Rand) {
 	p.Ranges = append(p.Ranges, r)
 }
 
-// Pieces returns a good number of pieces for a ring with that many rows and partitions, of which a
-// fraction is read.
+// Pieces returns a good number of pieces for a ring with that many rows and partitions, if a
+// fraction of it is read.
 func Pieces(rows, partitions, fraction float64) int {
 	if fraction < 1 {
 		return int(math.Min(4096, math.Max(64, partitions*fraction/32)))

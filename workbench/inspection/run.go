@@ -149,13 +149,12 @@ func (r *Run) Totals() Totals {
 	}
 }
 
-// total estimates the sum over all partitions, of which each was chosen with probability f. n
-// chosen partitions have the sum sum and the sum of squares squares; the largest has most.
+// total estimates the sum over all partitions. Each partition was chosen with probability f. The
+// chosen ones have the sum sum and the sum of squares squares, and the largest of them has most.
 //
 // The sum is compound Poisson, and is approximated by a gamma variable of its mean and variance.
 // For the upper bound, one more partition like the largest may have been missed (Fay and Feuer,
 // 1997). Sizes are skewed: a normal interval would miss the truth four times as often as it says.
-// are skewed: a normal interval would miss four times as often as it says.
 func total(sum, squares, most, f float64) Interval {
 	if f >= 1 {
 		return exactly(sum)

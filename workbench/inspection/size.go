@@ -24,7 +24,7 @@ type Sizer struct {
 	statics           int
 	timestamp, expiry int         // bytes of a row's timestamp in sixteenths, and of its expiry if rows have one
 	own               map[int]int // mean bytes of a cell's own timestamp, by place
-	order             []int       // places of the regular columns that rows have, in the order of SSTables; staticOrder is the same for statics
+	order             []int       // places of the regular columns that rows have, in the order of SSTables; staticOrder: of statics
 	staticOrder       []int
 	hidden            int  // bytes of a shard in the partition key that a door hides
 	read              bool // timestamps are known from rows

@@ -59,7 +59,7 @@ const done = `/^(Judged|Profiled)/.test(document.querySelector("#status").textCo
 const failed = `!document.querySelector("#failure").hidden`
 const compared = `document.querySelector("#sides table") && !document.querySelector("#sides").hasAttribute("aria-busy")`
 
-// The browser is started once, because that takes longer than everything else.
+// TestPage starts the browser once, because that takes longer than everything else.
 func TestPage(t *testing.T) {
 	b := chromium.Start(t)
 	t.Setenv("TMPDIR", t.TempDir())
