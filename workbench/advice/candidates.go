@@ -80,7 +80,7 @@ func (s *proposer) identities() [][]string {
 
 // naturals returns the primary keys that the queries suggest, without buckets and shards: the
 // columns that the queries bind by equality, and parts of these sets. Without queries it returns
-// the columns that could be keys.
+// the columns that could be keys. It also returns single columns that look like ids.
 func (s *proposer) naturals() []*Design {
 	type weighed struct {
 		parts  []profile.Part
