@@ -41,7 +41,7 @@ type Entry struct {
 	Layout   *shard.Layout
 
 	// Own is the id of the physical table. Zero: it is ID, the id of the first physical table,
-	// which the logical table keeps for ever.
+	// which the logical table always keeps.
 	Own [16]byte
 
 	// Second is a second physical table; nil: there is none. A change that is under way fills

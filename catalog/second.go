@@ -11,30 +11,30 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A logical table whose rows were copied from an unsharded physical table into a sharded one
-// has a physical table of another name: no store can rename a table. The name is hidden from
-// clients, and is never used again.
+// Once the rows of a logical table were copied from an unsharded physical table to a sharded one,
+// its physical table has another name, because no store can rename a table. The door hides that
+// name from clients and never uses it again.
 
 // Second is a second physical table of a logical table.
 type Second struct {
 	Physical string   // its name, in the same keyspace
-	ID       [16]byte // zero: not made yet
+	ID       [16]byte // zero: the table does not exist yet
 }
 
-// suffix tells the names of second tables from others; eight hexadecimal digits follow.
+// suffix marks the names of second tables. Eight hexadecimal digits follow it.
 const suffix = "_evenkeel_"
 
-// longestName is how long the name of a table may be in Cassandra.
+// longestName is the longest name of a table in Cassandra.
 const longestName = 48
 
-// SecondName is a name for a second physical table: the logical one's, cut where it is too
-// long, and a number that is drawn.
+// SecondName returns a name for a second physical table: the logical name, cut if it is too long,
+// and digits from the random id drawn.
 func SecondName(table string, drawn [16]byte) string {
 	tail := suffix + hex.EncodeToString(drawn[:4])
 	return table[:min(len(table), longestName-len(tail))] + tail
 }
 
-// PhysicalID is the id of the physical table that has the rows.
+// PhysicalID returns the id of the physical table that has the rows.
 func (e *Entry) PhysicalID() [16]byte {
 	if e.Own != ([16]byte{}) {
 		return e.Own
@@ -42,8 +42,8 @@ func (e *Entry) PhysicalID() [16]byte {
 	return e.ID
 }
 
-// Hidden are the names of the entry's physical tables that are not the logical one's:
-// clients do not see them.
+// Hidden returns the names of the entry's physical tables that differ from the logical name.
+// Clients do not see them.
 func (e *Entry) Hidden() (names []string) {
 	if e.Physical != e.Table {
 		names = append(names, e.Physical)
@@ -54,15 +54,15 @@ func (e *Entry) Hidden() (names []string) {
 	return names
 }
 
-// Filling returns the entry with a second physical table that a change is to fill.
+// Filling returns the entry with a second physical table that a change will fill.
 func (e *Entry) Filling(s Second) *Entry {
 	n := *e
 	n.Second = &s
 	return &n
 }
 
-// Filled returns the entry without a change, the rows in the second table by its layout, which
-// is l. The first table is to be dropped.
+// Filled returns the entry after a change: the rows are in the second table, with layout l. The
+// first table is still to be dropped.
 func (e *Entry) Filled(l *shard.Layout) *Entry {
 	n := e.With(l)
 	n.Second = &Second{e.Physical, e.PhysicalID()}
@@ -70,11 +70,11 @@ func (e *Entry) Filled(l *shard.Layout) *Entry {
 	return n
 }
 
-// Left says whether the second table is to be dropped.
+// Left reports whether the second table must still be dropped.
 func (e *Entry) Left() bool { return e.Second != nil && e.Change == nil }
 
-// Logical is the logical table as an entry's physical tables say it: as the one that has the
-// rows, with the options of the other while a change goes on.
+// Logical returns the logical table of an entry. It derives the table from the physical table that
+// has the rows. It returns false if that table is missing or does not have the shape of the layout.
 func (e *Entry) Logical(s *schema.Schema) (*schema.Table, bool) {
 	t := s.Table(e.Keyspace, e.Physical)
 	if t == nil {
@@ -92,13 +92,13 @@ func (e *Entry) Logical(s *schema.Schema) (*schema.Table, bool) {
 	return out, true
 }
 
-// several says that the entry has physical tables that earlier formats cannot say.
+// several reports whether the entry has physical tables that earlier formats cannot express.
 func (e *Entry) several() bool {
 	return e.Layout.Plain() || e.Next != nil && e.Next.Plain() || e.Second != nil || e.Own != ([16]byte{})
 }
 
-// columns are the name, the id and the layout that the columns of the entry have: in format 4
-// those of the sharded physical table.
+// columns returns the name, the id and the layout for the columns of the entry's row. In format 4
+// they are those of the sharded physical table.
 func (e *Entry) columns() (name string, id [16]byte, l *shard.Layout) {
 	if !e.Layout.Plain() {
 		return e.Physical, e.PhysicalID(), e.Layout
@@ -120,7 +120,7 @@ func idOrNull(id [16]byte) []byte {
 	return id[:]
 }
 
-// tables is what an entry of format 4 says of the physical tables.
+// tables is the JSON of an entry of format 4 about its physical tables.
 type tables struct {
 	ID       string  `json:"id"`
 	Physical string  `json:"physical"`
@@ -144,7 +144,7 @@ func (e *Entry) tables() *tables {
 	return t
 }
 
-// readTables is the inverse of tables; nil leaves what the columns have said.
+// readTables is the inverse of tables. If t is nil, it keeps the values of the columns.
 func (e *Entry) readTables(t *tables) error {
 	if t == nil {
 		return nil
@@ -165,7 +165,8 @@ func (e *Entry) readTables(t *tables) error {
 	return wrong
 }
 
-// parseLayout reads the options of a layout; those of a plain one, which format 4 alone has, are none.
+// parseLayout reads the options of a layout. A plain layout, which only format 4 has, has no
+// options.
 func parseLayout(options map[string]string, t *tables) (*shard.Layout, error) {
 	if t != nil && len(options) == 0 {
 		return shard.Plain(), nil
@@ -173,8 +174,8 @@ func parseLayout(options map[string]string, t *tables) (*shard.Layout, error) {
 	return shard.Parse(options)
 }
 
-// Adopt enters a plain table, which has no entry yet, with the second table that a change is
-// to fill; like is the keyspace that it is in. It returns ErrExists if the table has an entry.
+// Adopt inserts an entry for a plain table, which has none yet, with the second table that a change
+// will fill. like is the table's keyspace. It returns ErrExists if the table has an entry.
 func (c *Catalog) Adopt(ctx context.Context, e *Entry, like *schema.Keyspace) error {
 	if err := c.ensure(ctx, like); err != nil {
 		return err
@@ -186,8 +187,8 @@ func (c *Catalog) Adopt(ctx context.Context, e *Entry, like *schema.Keyspace) er
 	return err
 }
 
-// Remove takes an entry away, unless it was changed: the table is plain again. It returns
-// ErrChanged if it was.
+// Remove removes an unchanged entry: the table is plain again. It returns ErrChanged if the entry
+// was changed.
 func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
 	ok, err := c.remove(ctx, e)
 	if err == nil && !ok {
@@ -196,6 +197,6 @@ func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
 	return err
 }
 
-// Overdue says whether a second table that is to be dropped has been there for so long that
-// nobody is at it any more.
+// Overdue reports whether a second table that must be dropped has waited so long that no door is
+// dropping it any more.
 func (c *Catalog) Overdue(e *Entry) bool { return e.Left() && c.expired(e) }

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// TestSecondTables holds entries with physical tables of other names to be written in format
-// 4, and to be read back. Their columns are those of the sharded table.
+// TestSecondTables checks that entries with physical tables of other names are written in format 4
+// and read back. Their columns describe the sharded table.
 func TestSecondTables(t *testing.T) {
 	id, own := [16]byte{1}, [16]byte{2}
 	sharded := &shard.Layout{N: 8, Column: "salt"}
@@ -78,7 +78,7 @@ func TestSecondTables(t *testing.T) {
 	}
 }
 
-// TestSecondNames holds names to fit, and to differ.
+// TestSecondNames checks that names fit and differ.
 func TestSecondNames(t *testing.T) {
 	long := strings.Repeat("a", 48)
 	if a, b := SecondName(long, [16]byte{1}), SecondName(long, [16]byte{2}); len(a) > longestName || a == b || !strings.HasPrefix(a, "aaaa") {
@@ -89,8 +89,8 @@ func TestSecondNames(t *testing.T) {
 	}
 }
 
-// TestPublishesSecondTables holds that an entry with a second table is published on top of the
-// one before, and on no other.
+// TestPublishesSecondTables checks that an entry with a second table is published only on top of
+// the entry before it.
 func TestPublishesSecondTables(t *testing.T) {
 	b := embedded(t)
 	if _, err := b.door(nil).Create(t.Context(), b.entry("t", 8), b.keyspaceOf(b.door(nil)), b.createPhysical(b.session, "t")); err != nil {

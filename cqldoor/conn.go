@@ -37,7 +37,7 @@ type conn struct {
 	memory   *budget.Client // nil: memory is not bounded
 	arriving budget.Account // memory of the present request, until the next one is read
 	asked    bool           // whether Request.Once has had a yes for the requests that were read together
-	era      uint32         // in which the present request began
+	era      uint32         // era in which the present request began
 	handed   bool           // the answer of the present request is on its way: do not answer it again
 	spare    *Request       // for the next request to use; it belonged to one that was passed on
 	present  watched        // what is known of the present request

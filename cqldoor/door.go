@@ -70,8 +70,8 @@ type Options struct {
 	// HandshakeTimeout is how long a client may take to authenticate. 0 means 30 s.
 	HandshakeTimeout time.Duration
 
-	// Eras are shared with the router, where it is to know what was forwarded before it
-	// claimed it. Nil: nobody waits for that.
+	// Eras is shared with the router if the router must wait for requests that were forwarded
+	// before it claimed their table. Nil: nobody waits for them.
 	Eras *Eras
 
 	// Observe is told of every request. The zero value means that nothing is measured.

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// A request is judged once, when it arrives: it is forwarded as it came, or it is the
-// router's. A router that begins to claim what was forwarded before must know when the
-// requests that were judged before have all been answered. So each request counts in the era
-// that it arrived in, and two eras take turns.
+// The door judges a request once, when it arrives: it forwards the request unchanged or gives it to
+// the router. A router that begins to claim requests that were forwarded before must know when all
+// requests judged earlier have been answered. So the door counts each request in the era in which
+// the request arrived, and two eras take turns.
 
-// Eras are shared by doors and their router, which waits for what they have forwarded. The
-// zero value is ready for use.
+// Eras counts the requests under way of several doors by era. Doors share it with their router,
+// which waits for the requests that they have forwarded. The zero value is ready for use.
 type Eras struct {
-	now     atomic.Uint32 // its lowest bit is the present era
-	waiting sync.Mutex    // one ends an era at a time
+	now     atomic.Uint32 // its lowest bit is the current era
+	waiting sync.Mutex    // held by the one call that ends an era
 
 	mu    sync.Mutex
 	doors []*Door
 }
 
-// join has Passed wait for a door's requests, too.
+// join makes Passed wait for a door's requests, too.
 func (e *Eras) join(d *Door) {
 	e.mu.Lock()
 	e.doors = append(e.doors, d)
 	e.mu.Unlock()
 }
 
-// leave is the opposite of join, for a door that has ended.
+// leave undoes join for a door that has ended.
 func (e *Eras) leave(d *Door) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -43,11 +43,11 @@ func (e *Eras) leave(d *Door) {
 	}
 }
 
-// Passed waits until all requests have been answered that were judged before it was called.
+// Passed waits until all requests that were judged before the call have been answered.
 func (e *Eras) Passed(ctx context.Context) error {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()
-	// A wait that was given up may have left requests of the other era.
+	// An earlier wait that was given up may have left requests of the other era.
 	for range 2 {
 		before := (e.now.Add(1) - 1) & 1
 		tick := time.NewTicker(2 * time.Millisecond)
@@ -64,7 +64,7 @@ func (e *Eras) Passed(ctx context.Context) error {
 	return nil
 }
 
-// under says whether requests of an era are under way.
+// under reports whether requests of an era are under way.
 func (e *Eras) under(era uint32) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -76,7 +76,8 @@ func (e *Eras) under(era uint32) bool {
 	return false
 }
 
-// under says whether the door has requests of an era under way: of clients that have gone, too.
+// under reports whether the door has requests of an era under way. It includes requests of clients
+// that have disconnected.
 func (d *Door) under(era uint32) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,9 +91,8 @@ func (d *Door) under(era uint32) bool {
 	return false
 }
 
-// flights counts a connection's requests under way, by their eras: those of era 0 in the low
-// half, those of era 1 in the high half. A request ends in the era that it began in, so that
-// neither half is ever below 0.
+// flights counts a connection's requests under way by era: era 0 in the low half, era 1 in the high
+// half. A request ends in the era in which it began, so neither half falls below 0.
 type flights struct{ n atomic.Int64 }
 
 const eraOne = 1 << 32
@@ -101,15 +101,15 @@ func one(era uint32) int64 { return 1 + int64(era)*(eraOne-1) }
 
 func total(n int64) int { return int(n&(eraOne-1)) + int(n>>32) }
 
-// begin counts a request and says how many there are.
+// begin counts a request and returns the number under way.
 func (f *flights) begin(era uint32) int { return total(f.n.Add(one(era))) }
 
 func (f *flights) end(era uint32) { f.n.Add(-one(era)) }
 
-// Load is how many requests are under way.
+// Load returns the number of requests under way.
 func (f *flights) Load() int { return total(f.n.Load()) }
 
-// of is how many of an era are.
+// of returns the number of requests of an era under way.
 func (f *flights) of(era uint32) int {
 	n := f.n.Load()
 	if era == 0 {
@@ -118,8 +118,8 @@ func (f *flights) of(era uint32) int {
 	return int(n >> 32)
 }
 
-// begin counts the present request in the present era, and says how many are under way on the
-// connection. Reader only.
+// begin counts the current request in the current era and returns the number of requests under way
+// on the connection. Only the reader calls it.
 func (c *conn) begin() int {
 	eras := c.d.opts.Eras
 	for {
@@ -128,12 +128,12 @@ func (c *conn) begin() int {
 		if eras.now.Load()&1 == c.era {
 			return n
 		}
-		c.inFlight.end(c.era) // which nobody waits for any more
+		c.inFlight.end(c.era) // nobody waits for this era any more
 	}
 }
 
-// tagEra marks, in a tag of a forwarded request, one of era 1.
+// tagEra marks a request of era 1 in the tag of a forwarded request.
 const tagEra = 1 << 30
 
-// eraTag is what the era of the present request adds to its tag.
+// eraTag returns the bits that the era of the current request adds to its tag.
 func (c *conn) eraTag() uint32 { return c.era * tagEra }

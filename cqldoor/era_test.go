@@ -23,8 +23,8 @@ func TestFlights(t *testing.T) {
 	}
 }
 
-// TestEras waits for the requests that were under way when it began, on connections that
-// have ended, too, and for no others.
+// TestEras checks that Passed waits for the requests that were under way when it began, including
+// those on connections that have ended, and for no others.
 func TestEras(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		eras := new(Eras)
@@ -42,7 +42,7 @@ func TestEras(t *testing.T) {
 		go func() { passed <- eras.Passed(t.Context()) }()
 		synctest.Wait()
 		time.Sleep(time.Second)
-		c.begin() // which it does not wait for in the end
+		c.begin() // Passed does not wait for this one in the end
 		if c.era == first {
 			t.Fatal("no era has ended")
 		}
@@ -60,7 +60,7 @@ func TestEras(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		// One that gives up leaves its era to the next.
+		// A wait that gives up leaves its era to the next wait.
 		c.begin()
 		before := c.era
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -87,7 +87,7 @@ func TestEras(t *testing.T) {
 	})
 }
 
-// TestErasMeet has requests begin while eras end: none is missed that began before.
+// TestErasMeet begins requests while eras end and checks that Passed misses none that began before.
 func TestErasMeet(t *testing.T) {
 	eras := new(Eras)
 	d := &Door{opts: Options{Eras: eras}, conns: map[*conn]struct{}{}, gone: map[*conn]struct{}{}}

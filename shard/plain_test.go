@@ -4,8 +4,8 @@ package shard
 
 import "testing"
 
-// TestPlain has the layout of a plain table put everything into one place, which no layout
-// of shards has.
+// TestPlain checks that the layout of a plain table puts everything into one place, which no
+// sharded layout uses.
 func TestPlain(t *testing.T) {
 	l := Plain()
 	if !l.Plain() || len(l.Options()) > 0 || l.String() != "{}" {

@@ -68,7 +68,7 @@ func (c *cqlChanger) order(ctx context.Context, o string) (s reshard.Status, err
 
 func shardsOption(to reshard.Target) string { return "'shards': '" + strconv.Itoa(to.Shards) + "'" }
 
-// errPlainTable refuses what the door does not do yet.
+// errPlainTable refuses a change back to a plain table, which the door cannot carry out yet.
 var errPlainTable = errors.New("a sharded table of CQL cannot be made plain again while it is in use yet; create a plain table of another name and copy the rows")
 
 // Plan implements reshard.Changer.

@@ -63,8 +63,8 @@ func Table(t *schema.Table, internals bool) string {
 	return b.String()
 }
 
-// Stated returns the CREATE TABLE statement with only those options that the table has: a store
-// of any release takes back what it has said itself.
+// Stated returns the CREATE TABLE statement with only those options that the table has. A store of
+// any release accepts the options that it reported itself.
 func Stated(t *schema.Table) string {
 	var b strings.Builder
 	b.WriteString("CREATE TABLE ")

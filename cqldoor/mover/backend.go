@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// backend sends statements to the store as the door's own account, page by page. It is
-// safe for concurrent use.
+// backend sends statements to the store under the door's own account, page by page. It is safe for
+// concurrent use.
 type backend struct {
 	store store.Store
 
@@ -21,7 +21,7 @@ type backend struct {
 	version wire.Version
 }
 
-// page is one page of rows: cells by position. next is nil after the last.
+// page is one page of rows, with cells by position. next is nil after the last page.
 type page struct {
 	rows [][][]byte
 	next []byte
@@ -58,8 +58,8 @@ func (b *backend) close() {
 	}
 }
 
-// query sends one statement. state is where a page begins, size how many rows it may
-// have.
+// query sends one statement. state is the paging state of the page, and size the largest number of
+// its rows.
 func (b *backend) query(ctx context.Context, cl wire.Consistency, text string, values [][]byte, state []byte, size int32) (page, error) {
 	link, version, err := b.open(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (b *backend) query(ctx context.Context, cl wire.Consistency, text string, v
 	}
 }
 
-// readPage copies what a response has.
+// readPage copies the rows of a response.
 func readPage(v wire.Version, resp wire.Message) (page, error) {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mover carries out the mover's part of a change of layout (package reshard)
-// on the physical table: it copies, verifies, sweeps and deletes rows, and publishes the
-// steps. Doors that read and write meanwhile are not its concern: they learn of each
-// step from the catalogue, and a barrier says when all have.
+// Package mover carries out the mover's part of a change of layout (package reshard) on the
+// physical table. It copies, verifies, sweeps and deletes rows, and it publishes the steps. It does
+// not deal with the doors that read and write meanwhile: they learn each step from the catalogue,
+// and a barrier tells the mover when all doors know it.
 //
-// A pass goes over the physical partitions in the order of their tokens. Its position
-// is kept in the catalogue (table evenkeel.moves), so that another mover goes on from
-// there. Everything that a pass does can be done twice: cells are written with the times
-// that they have, and are deleted at them.
+// A pass goes over the physical partitions in the order of their tokens. The mover keeps the pass's
+// position in the catalogue (table evenkeel.moves), so that another mover can continue there. A
+// pass can safely repeat everything that it does: it writes cells with their own write times and
+// deletes cells at their own write times.
 //
 // It promises:
 //
-//  1. A row that moves is written with the write time and the remaining time to live of
-//     each of its cells. Its marker gets the time of its oldest cell, or the change's
-//     start where it has none; if all its cells expire, it expires with the last of them.
-//  2. A pass that is interrupted is gone on with from its position.
-//  3. A mover that was taken for dead publishes nothing: each publication is a
-//     conditional write that names the entry it goes by, and a mover that takes a change
-//     over publishes first.
-//  4. What cannot be moved so is refused before a change begins (Refuse).
-//  5. No more is asked of the store at a time than it answers in good time (pace.go).
+//  1. The mover writes a moved row with the write time and the remaining time to live of each
+//     of its cells. The row marker gets the time of the oldest cell, or the change's start if
+//     the row has no cell. If all its cells expire, the marker expires with the last of them.
+//  2. A pass that was interrupted continues from its position.
+//  3. A mover that was taken for dead publishes nothing. Each publication is a conditional
+//     write that names the entry on which it is based, and a mover that takes a change over
+//     publishes first.
+//  4. Refuse refuses a table whose rows cannot be moved so before a change begins.
+//  5. The mover sends no more to the store at a time than the store answers in good time
+//     (pace.go).
 //
 // It imports catalog, cql/describe, cql/schema, cql/store, cql/syntax, cql/value, cql/wire,
 // cqldoor/plan, reshard and shard.

@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// Catalogue is what a mover needs of package catalog.
+// Catalogue is the part of package catalog that a mover needs.
 type Catalogue interface {
 	Entry(ctx context.Context, keyspace, table string) (*catalog.Entry, error)
 	Publish(ctx context.Context, old, next *catalog.Entry) (*catalog.Entry, error)
@@ -28,44 +28,44 @@ type Catalogue interface {
 	Agree(ctx context.Context) bool
 }
 
-// Doors are the doors in front of the store, this one among them.
+// Doors are the doors in front of the store, including this one.
 type Doors interface {
-	// Published tells them of an entry's generation, which the catalogue has by now.
+	// Published tells the doors of an entry's generation, which the catalogue already has.
 	Published(ctx context.Context, e *catalog.Entry) error
-	// Barrier waits until none of them goes by an earlier one. vanished says that some lost
-	// their leases without acknowledging.
+	// Barrier waits until no door uses an earlier generation. vanished reports whether some doors
+	// lost their leases without acknowledging.
 	Barrier(ctx context.Context, e *catalog.Entry) (vanished bool, err error)
-	// Ended says that the change is over, and the doors know of it.
+	// Ended tells the doors that the change is over, and waits until they know.
 	Ended(ctx context.Context, e *catalog.Entry) error
-	// Gone says that a table has no entry any more: it is plain, as it was.
+	// Gone tells the doors that a table has no entry any more: it is plain again.
 	Gone(ctx context.Context, e *catalog.Entry) error
 }
 
-// Options are what a Mover needs from outside.
+// Options holds the external dependencies of a Mover.
 type Options struct {
 	Store     store.Store
 	Session   catalog.Session
 	Catalogue Catalogue
 	Doors     Doors
 	Now       func() time.Time
-	Self      [16]byte // who this mover is: another one each time a door starts
+	Self      [16]byte // identifies this mover; a door draws a new one each time it starts
 
-	// Hints is for how long the store may deliver a write late: 0 where it has no hints.
+	// Hints is how late the store may still deliver a write as a hint. 0: it has no hints.
 	Hints time.Duration
 
-	// Poll is how often a mover that waits looks again. Default 200 ms.
+	// Poll is the interval at which a waiting mover looks again. Default 200 ms.
 	Poll time.Duration
 	Log  *slog.Logger
 }
 
-// Mover carries out changes of layout. It is safe for concurrent use for several tables.
+// Mover carries out changes of layout. It can carry out those of several tables concurrently.
 type Mover struct {
 	opts    Options
 	backend *backend
 	moves   moves
 }
 
-// New makes a mover; it does nothing until it is asked.
+// New makes a mover. The mover does nothing until one of its methods is called.
 func New(o Options) *Mover {
 	if o.Poll <= 0 {
 		o.Poll = 200 * time.Millisecond
@@ -79,7 +79,7 @@ func New(o Options) *Mover {
 // Close ends the mover's link to the store.
 func (m *Mover) Close() { m.backend.close() }
 
-// errLost says that another mover has taken the change over, or that it has ended.
+// errLost reports that another mover has taken the change over, or that the change has ended.
 var errLost = errors.New("the change goes on without this mover")
 
 // journey is one mover's part of one change.
@@ -88,14 +88,14 @@ type journey struct {
 	entry   *catalog.Entry
 	table   *Table
 	record  record
-	passed  int64     // generation of the layout whose barrier was passed
-	without bool      // that barrier was passed without doors that have vanished
-	quiet   time.Time // when the doors had all acknowledged settled
-	written time.Time // when the record was
+	passed  int64     // generation of the layout whose barrier has passed
+	without bool      // that barrier passed without doors that had vanished
+	quiet   time.Time // when all doors had acknowledged settled
+	written time.Time // when the mover last wrote the record
 }
 
-// Run takes a table's change over and carries it on until it is over, or another mover
-// has taken it over in turn (no error), or something keeps it from going on.
+// Run takes over a table's change and carries it out until the change is over, another mover takes
+// it over (no error), or an error stops it.
 func (m *Mover) Run(ctx context.Context, keyspace, table string) error {
 	if err := m.moves.ensure(ctx); err != nil {
 		return err
@@ -131,7 +131,7 @@ func settled(err error) error {
 	return err
 }
 
-// publish puts an entry in the place of the present one and tells the doors.
+// publish replaces the current entry with next and tells the doors.
 func (j *journey) publish(ctx context.Context, next *catalog.Entry) error {
 	e, err := j.opts.Catalogue.Publish(ctx, j.entry, next)
 	if err != nil {
@@ -141,7 +141,7 @@ func (j *journey) publish(ctx context.Context, next *catalog.Entry) error {
 	return j.opts.Doors.Published(ctx, e)
 }
 
-// load reads the table, and where the change has come to.
+// load reads the table and the progress of the change.
 func (j *journey) load(ctx context.Context) error {
 	e := j.entry
 	s, err := j.opts.Catalogue.Schema(ctx, e.Keyspace)
@@ -149,12 +149,12 @@ func (j *journey) load(ctx context.Context) error {
 		return err
 	}
 	if j.table, err = between(s, e); err != nil && !(e.Second != nil && e.Change.Back && e.Change.Step != reshard.Switched && e.Change.Step != reshard.Switching) {
-		return err // a second table that is only to be dropped need not be as it was
+		return err // a second table that will only be dropped may have changed
 	}
 	return j.begin(ctx)
 }
 
-// between is a table between the layouts of an entry, as the store has it.
+// between returns a table between the two layouts of an entry, as the store has it.
 func between(s *schema.Schema, e *catalog.Entry) (*Table, error) {
 	from := s.Table(e.Keyspace, e.Physical)
 	if from == nil || from.ID != e.PhysicalID() {
@@ -185,7 +185,7 @@ func between(s *schema.Schema, e *catalog.Entry) (*Table, error) {
 	return NewTable(from, to, old, next, e.Change.Started), nil
 }
 
-// sameColumns says whether two tables have the same columns, in the same order.
+// sameColumns reports whether two tables have the same columns, in the same order.
 func sameColumns(a, b *schema.Table) bool {
 	x, y := a.All(), b.All()
 	return slices.EqualFunc(x, y, func(c, d *schema.Column) bool {
@@ -193,7 +193,7 @@ func sameColumns(a, b *schema.Table) bool {
 	})
 }
 
-// begin reads from where a step is gone on with.
+// begin reads the position from which the mover continues a step.
 func (j *journey) begin(ctx context.Context) error {
 	records, err := j.moves.read(ctx, j.entry)
 	if err != nil {
@@ -202,7 +202,7 @@ func (j *journey) begin(ctx context.Context) error {
 	step := j.entry.Change.Generation
 	at, before := furthest(records, step)
 	j.record = record{Step: step, Owner: j.opts.Self, Begun: at.Begun, Position: at.Position, Settled: at.Settled, Sofar: at.Settled}
-	switch j.entry.Change.Step { // a step that comes again counts anew
+	switch j.entry.Change.Step { // a repeated step counts anew
 	case reshard.Announced:
 		before.Moved = 0
 	case reshard.Switching:
@@ -233,7 +233,7 @@ func (j *journey) pause(ctx context.Context) error {
 	}
 }
 
-// beat shows the other doors that the mover lives, at most each second.
+// beat shows the other doors that the mover is alive, at most once a second.
 func (j *journey) beat(ctx context.Context) error {
 	if now := j.opts.Now(); now.Sub(j.written) >= time.Second {
 		j.written = now
@@ -243,7 +243,7 @@ func (j *journey) beat(ctx context.Context) error {
 	return nil
 }
 
-// look reads the entry anew: an operator may have paused the change or taken it back.
+// look reads the entry again: an operator may have paused the change or taken it back.
 func (j *journey) look(ctx context.Context) error {
 	e, err := j.opts.Catalogue.Entry(ctx, j.entry.Keyspace, j.entry.Table)
 	switch {
@@ -258,7 +258,7 @@ func (j *journey) look(ctx context.Context) error {
 	return nil
 }
 
-// goOn does what the protocol says, until the change is over.
+// goOn carries out the protocol's work until the change is over.
 func (j *journey) goOn(ctx context.Context) error {
 	for {
 		if err := j.look(ctx); err != nil {
@@ -289,7 +289,7 @@ func (j *journey) goOn(ctx context.Context) error {
 	}
 }
 
-// barrier waits for the doors, and shows meanwhile that the mover lives.
+// barrier waits for the doors and beats meanwhile.
 func (j *journey) barrier(ctx context.Context) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -308,7 +308,8 @@ func (j *journey) barrier(ctx context.Context) error {
 				j.passed, j.without = e.Layout.Generation, without
 			}
 			if c := e.Change; err == nil && without && c.Step == reshard.Announced && !c.Back && e.Layout.Plain() {
-				// It may still forward to the plain table what it had judged before.
+				// A door that vanished may still forward to the plain table statements that it
+				// judged before.
 				back, err := c.TakeBack()
 				if err != nil {
 					return err
@@ -327,7 +328,7 @@ func (j *journey) barrier(ctx context.Context) error {
 	}
 }
 
-// wait ends what waits for the doors.
+// wait cancels the wait for the doors and returns its error.
 func wait(cancel func(), done chan error) error {
 	cancel()
 	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
@@ -336,7 +337,7 @@ func wait(cancel func(), done chan error) error {
 	return nil
 }
 
-// isQuiet says whether nothing can come late to an old place any more.
+// isQuiet reports whether no write can reach an old place late any more.
 func (j *journey) isQuiet(c reshard.Change) bool {
 	if c.Step != reshard.Settled || j.opts.Hints == 0 || c.Hurry {
 		return true
@@ -350,7 +351,7 @@ func (j *journey) isQuiet(c reshard.Change) bool {
 	return j.opts.Now().Sub(j.quiet) >= j.opts.Hints
 }
 
-// step publishes a step.
+// step publishes the next step.
 func (j *journey) step(ctx context.Context, c reshard.Change, next reshard.Step) error {
 	n, err := c.Publish(next)
 	if err != nil {
@@ -366,10 +367,10 @@ func (j *journey) step(ctx context.Context, c reshard.Change, next reshard.Step)
 	return j.begin(ctx)
 }
 
-// do goes over the table with a kind of work.
+// do goes over the table and does one kind of work.
 func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	if j.entry.Second != nil && (todo == reshard.Clean || todo == reshard.Discard) {
-		j.entry.Change.Done = true // the table is dropped in the end
+		j.entry.Change.Done = true // the mover drops the table at the end
 		return nil
 	}
 	only, err := j.partitions()
@@ -379,7 +380,7 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	p := &pass{table: j.table, only: only, backend: j.backend, pace: newPace(), now: j.opts.Now, all: todo.AtAll(), work: todo}
 	if todo == reshard.Copy && !j.record.Begun && j.record.Sofar.Total == 0 {
 		p.work, p.all = reshard.Wait, false
-		p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a part of it is no total
+		p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a partial count is not a total
 		got, err := p.run(ctx, math.MinInt64, counts{})
 		if err != nil {
 			return j.interrupted(err)
@@ -400,15 +401,15 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	if err != nil {
 		return j.interrupted(err)
 	}
-	// The table had writes meanwhile: what was found in the end counts.
+	// The table received writes meanwhile: the final figures count.
 	got.Total = max(got.Total, got.Moved, got.Verified)
 	j.record.Begun, j.record.Position, j.record.Settled, j.record.Sofar = true, math.MaxInt64, got, got
 	j.entry.Change.Done = true
 	return j.moves.write(ctx, j.entry, &j.record)
 }
 
-// partitions are the physical partitions that a change is about, where it is about some keys
-// alone; nil: about all.
+// partitions returns the physical partitions that a change of some keys concerns. It returns nil
+// for a change of all keys.
 func (j *journey) partitions() ([][][]byte, error) {
 	from, to := j.entry.Layout, j.entry.Next
 	if !ofKeys(from, to) {
@@ -430,7 +431,7 @@ func (j *journey) partitions() ([][][]byte, error) {
 	return out, nil
 }
 
-// errAside says that a pass ends because the entry has changed.
+// errAside reports that a pass ends because the entry has changed.
 var errAside = errors.New("the change was paused or taken back")
 
 func (j *journey) interrupted(err error) error {
@@ -440,7 +441,7 @@ func (j *journey) interrupted(err error) error {
 	return err
 }
 
-// progress keeps a pass's counts, and looks whether it is to go on.
+// progress writes a pass's counts and returns an error if the pass must not continue.
 func (j *journey) progress(ctx context.Context, sofar counts) error {
 	j.record.Sofar = sofar
 	if j.opts.Now().Sub(j.written) < j.opts.Poll {
@@ -461,7 +462,7 @@ func (j *journey) progress(ctx context.Context, sofar counts) error {
 	return nil
 }
 
-// end takes the change's record away: the table has its layout.
+// end removes the change from the entry: the table has its final layout.
 func (j *journey) end(ctx context.Context) error {
 	e := j.entry
 	layout, result := *e.Next, reshard.ResultDone
@@ -470,7 +471,7 @@ func (j *journey) end(ctx context.Context) error {
 	}
 	layout.Used = max(top(e.Layout), top(e.Next))
 	layout.Remains = j.record.Sofar.strays > 0
-	if ofKeys(e.Layout, e.Next) { // the others were not looked at
+	if ofKeys(e.Layout, e.Next) { // the pass did not look at the other keys
 		layout.Remains = layout.Remains || e.Layout.Remains
 	}
 	layout.Generation = e.Layout.Generation

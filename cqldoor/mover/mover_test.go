@@ -32,7 +32,7 @@ func uuid() (u [16]byte) {
 	return u
 }
 
-// alone are the doors where there is none: nobody reads or writes beside the mover.
+// alone implements Doors without any door: nobody reads or writes besides the mover.
 type alone struct{ at func(*catalog.Entry) }
 
 func (a alone) Published(_ context.Context, e *catalog.Entry) error {
@@ -124,7 +124,7 @@ func (w *world) plan(l *shard.Layout) *plan.Table {
 
 func i32(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
 
-// fill writes rows as the layout places them, and returns them as contents does.
+// fill writes rows at the places of the layout and returns them as contents does.
 func (w *world) fill(l *shard.Layout, keys, rows int) map[string]string {
 	w.t.Helper()
 	t := w.plan(l)
@@ -142,10 +142,10 @@ func (w *world) fill(l *shard.Layout, keys, rows int) map[string]string {
 			case 1: // cells of different times, one null
 				w.exec("INSERT INTO k.t (k, shard, c, d, a) VALUES (?, ?, ?, ?, 'y') USING TIMESTAMP ?", key[0], at, c, d, bigint(int64(1000+i)))
 				w.exec("UPDATE k.t USING TIMESTAMP 7000 SET b = 7 WHERE k = ? AND shard = ? AND c = ? AND d = ?", key[0], at, c, d)
-			case 2: // what expires, beside what does not
+			case 2: // cells that expire next to cells that do not
 				w.exec("INSERT INTO k.t (k, shard, c, d, a) VALUES (?, ?, ?, ?, 'z') USING TIMESTAMP 3000 AND TTL 5000", key[0], at, c, d)
 				w.exec("UPDATE k.t USING TIMESTAMP 3500 SET b = 3 WHERE k = ? AND shard = ? AND c = ? AND d = ?", key[0], at, c, d)
-			case 3: // a marker alone
+			case 3: // only a marker
 				w.exec("INSERT INTO k.t (k, shard, c, d) VALUES (?, ?, ?, ?) USING TIMESTAMP 900", key[0], at, c, d)
 			case 4: // deleted
 				w.exec("INSERT INTO k.t (k, shard, c, d, a) VALUES (?, ?, ?, ?, 'w') USING TIMESTAMP 100", key[0], at, c, d)
@@ -156,8 +156,8 @@ func (w *world) fill(l *shard.Layout, keys, rows int) map[string]string {
 	return w.contents(l)
 }
 
-// contents are all rows by their logical keys. Each must be where the layout puts it,
-// and nowhere else.
+// contents returns all rows by their logical keys. It fails if a row is not at the place of the
+// layout, or is at another place too.
 func (w *world) contents(l *shard.Layout) map[string]string {
 	w.t.Helper()
 	t := w.plan(l)
@@ -186,7 +186,7 @@ func (w *world) contents(l *shard.Layout) map[string]string {
 	return out
 }
 
-// mover makes one; st is what it goes through.
+// mover makes a mover that uses st.
 func (w *world) mover(st store.Store, doors Doors) *Mover {
 	session := catalog.NewSession(st)
 	w.t.Cleanup(session.Close)
@@ -215,8 +215,8 @@ func (w *world) same(what string, want map[string]string, l *shard.Layout) {
 	}
 }
 
-// TestMove changes the layout of a table that is at rest: each row is at its new place
-// alone, with the times that its cells had.
+// TestMove changes the layout of a table at rest: each row is at its new place only, with the times
+// that its cells had.
 func TestMove(t *testing.T) {
 	from := &shard.Layout{N: 8, Column: "shard"}
 	w := newWorld(t, from)
@@ -254,8 +254,8 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestTakenBack takes changes back in every step in which that is possible; the next one
-// goes to other places.
+// TestTakenBack takes changes back in every step in which that is possible. The next change goes to
+// other places.
 func TestTakenBack(t *testing.T) {
 	from := &shard.Layout{N: 4, Column: "shard"}
 	for _, step := range []reshard.Step{reshard.Announced, reshard.Switching, reshard.Switched} {
@@ -276,7 +276,7 @@ func TestTakenBack(t *testing.T) {
 		if err := m.Run(t.Context(), "k", "t"); err != nil {
 			t.Fatal(step, err)
 		}
-		if w.entry().Change != nil { // the order made it look as if another mover had taken over
+		if w.entry().Change != nil { // the order looked to the mover as if another one had taken over
 			if err := m.Run(t.Context(), "k", "t"); err != nil {
 				t.Fatal(step, err)
 			}
@@ -298,8 +298,8 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// dying is a store of a process that dies: after so many requests nothing is sent any
-// more. The last one is or is not, and nobody learns of it.
+// dying is the store of a process that dies: after a number of requests, it sends nothing any more.
+// It may or may not carry out the last request, and nobody learns which.
 type dying struct {
 	store.Store
 	left  atomic.Int64
@@ -332,7 +332,7 @@ func (l dyingLink) Send(ctx context.Context, req wire.Message, reply func(wire.M
 	dead()
 }
 
-// TestDies has the mover die after each number of requests; another goes on.
+// TestDies lets the mover die after each number of requests; another mover continues.
 func TestDies(t *testing.T) {
 	from, asked := &shard.Layout{N: 3, Column: "shard"}, &shard.Layout{N: 5, Column: "shard"}
 	w := newWorld(t, from)
@@ -373,7 +373,7 @@ func TestDies(t *testing.T) {
 	}
 }
 
-// TestTakenOver has a mover go on that was taken for dead: it publishes nothing.
+// TestTakenOver lets a mover continue after it was taken for dead: it publishes nothing.
 func TestTakenOver(t *testing.T) {
 	from := &shard.Layout{N: 3, Column: "shard"}
 	w := newWorld(t, from)
@@ -400,7 +400,7 @@ func TestTakenOver(t *testing.T) {
 	w.same("taken over", want, e.Layout)
 }
 
-// losing are doors of which one vanishes before it has acknowledged a step.
+// losing implements Doors with a door that vanishes before it has acknowledged a step.
 type losing struct {
 	alone
 	lost bool
@@ -412,8 +412,8 @@ func (l *losing) Barrier(_ context.Context, e *catalog.Entry) (bool, error) {
 	return vanished, nil
 }
 
-// TestVanishedDoor has a door vanish before it acknowledges switched: what it had sent is
-// found by verifying again.
+// TestVanishedDoor lets a door vanish before it acknowledges switched. A second verification finds
+// what the door had sent.
 func TestVanishedDoor(t *testing.T) {
 	from := &shard.Layout{N: 3, Column: "shard"}
 	w := newWorld(t, from)
@@ -436,8 +436,8 @@ func TestVanishedDoor(t *testing.T) {
 	w.same("after a door vanished", want, w.entry().Layout)
 }
 
-// TestVerify makes the places of rows different, as a write or a deletion that was
-// half done does, and has verify make them alike.
+// TestVerify makes the places of rows differ, as a half-done write or deletion does, and checks
+// that verify makes them equal.
 func TestVerify(t *testing.T) {
 	from := &shard.Layout{N: 2, Column: "shard"}
 	w := newWorld(t, from)
@@ -480,7 +480,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestPause pauses a change: nothing is moved until it is resumed.
+// TestPause pauses a change: nothing moves until it is resumed.
 func TestPause(t *testing.T) {
 	from := &shard.Layout{N: 2, Column: "shard"}
 	w := newWorld(t, from)

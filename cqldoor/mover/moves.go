@@ -15,35 +15,35 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// record is how far one mover has come in one step: a row of evenkeel.moves. Each mover
-// has its own, and writes nobody else's. What one says stays true, whoever goes on.
+// record is the progress of one mover in one step: a row of evenkeel.moves. Each mover writes only
+// its own records. The position in a record stays valid whichever mover continues.
 type record struct {
 	Step     int64 // reshard.Change.Generation
 	Owner    [16]byte
-	Beat     int64 // rises while the mover lives
+	Beat     int64 // grows while the mover is alive
 	Begun    bool
 	Position int64 // everything before this token is done
 	Settled  counts
-	Sofar    counts     // of the moment, for people
+	Sofar    counts     // the counts at this moment, for display
 	Rate     int64      // rows a second
-	Store    [2]float64 // seconds that the store takes to answer: now, and when it was least busy
-	Problem  string     // what keeps it from going on
+	Store    [2]float64 // the store's response time in seconds: now, and when it was least busy
+	Problem  string     // the error that stops the mover
 }
 
 const createMoves = "CREATE TABLE IF NOT EXISTS evenkeel.moves (keyspace_name text, table_name text, started bigint, step bigint, owner uuid, " +
 	"beat bigint, position bigint, total bigint, moved bigint, verified bigint, total_now bigint, moved_now bigint, verified_now bigint, rate bigint, store double, store_quiet double, problem text, " +
 	"PRIMARY KEY ((keyspace_name, table_name), started, step, owner))"
 
-// createChanges is a table of the last change of each table, for those who ask for its
+// createChanges creates a table of the last change of each table, for clients that ask for its
 // figures when it is over.
 const createChanges = "CREATE TABLE IF NOT EXISTS evenkeel.changes (keyspace_name text, table_name text, table_id uuid, began timestamp, ended timestamp, " +
 	"result text, total bigint, moved bigint, verified bigint, PRIMARY KEY ((keyspace_name, table_name)))"
 
-// moves are the tables.
+// moves accesses the tables evenkeel.moves and evenkeel.changes.
 type moves struct {
 	session catalog.Session
 	ready   atomic.Bool
-	written sync.Map // by table, "keyspace.table": the record that was written last
+	written sync.Map // by table, "keyspace.table": the record written last
 }
 
 func (m *moves) ensure(ctx context.Context) error {
@@ -76,7 +76,7 @@ func (m *moves) write(ctx context.Context, e *catalog.Entry, r *record) error {
 	return nil
 }
 
-// read returns the records of the change that an entry is under.
+// read returns the records of an entry's current change.
 func (m *moves) read(ctx context.Context, e *catalog.Entry) ([]record, error) {
 	rows, err := m.session.Query(ctx, wire.LocalQuorum, "SELECT * FROM evenkeel.moves WHERE keyspace_name = ? AND table_name = ? AND started = ?",
 		[]byte(e.Keyspace), []byte(e.Table), bigint(e.Change.Started))
@@ -109,14 +109,14 @@ func (m *moves) forget(ctx context.Context, e *catalog.Entry) error {
 	return err
 }
 
-// last is what the catalogue keeps of a change that is over.
+// last is the result of a table's last change, as the catalogue keeps it.
 type last struct {
 	began, ended time.Time
 	result       string
 	counts       counts
 }
 
-// keep writes what has become of the change that an entry is under.
+// keep writes the result of an entry's current change.
 func (m *moves) keep(ctx context.Context, e *catalog.Entry, l last) error {
 	_, err := m.session.Query(ctx, wire.LocalQuorum, "INSERT INTO evenkeel.changes (keyspace_name, table_name, table_id, began, ended, result, total, moved, verified) "+
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", []byte(e.Keyspace), []byte(e.Table), e.ID[:], bigint(l.began.UnixMilli()), bigint(l.ended.UnixMilli()), []byte(l.result),
@@ -127,7 +127,7 @@ func (m *moves) keep(ctx context.Context, e *catalog.Entry, l last) error {
 	return nil
 }
 
-// last reads what has become of a table's last change; false where there was none.
+// last reads the result of a table's last change. ok is false if there was none.
 func (m *moves) last(ctx context.Context, e *catalog.Entry) (l last, ok bool, err error) {
 	rows, err := m.session.Query(ctx, wire.LocalQuorum, "SELECT * FROM evenkeel.changes WHERE keyspace_name = ? AND table_name = ?", []byte(e.Keyspace), []byte(e.Table))
 	if err != nil {
@@ -141,7 +141,7 @@ func (m *moves) last(ctx context.Context, e *catalog.Entry) (l last, ok bool, er
 	return l, true, nil
 }
 
-// furthest is the record from which a step goes on, and the counts of the steps before.
+// furthest returns the record from which a step continues, and the counts of the steps before.
 func furthest(records []record, step int64) (at record, before counts) {
 	for _, r := range records {
 		switch {
@@ -156,7 +156,7 @@ func furthest(records []record, step int64) (at record, before counts) {
 	return at, before
 }
 
-// Beat is a mover's sign of life: it changes while the mover lives.
+// Beat is a mover's sign of life: it changes while the mover is alive.
 type Beat struct {
 	Owner   [16]byte
 	Counter int64
@@ -164,7 +164,7 @@ type Beat struct {
 	Beat    int64
 }
 
-// Beat reads that of the change's mover.
+// Beat reads the sign of life of the change's mover.
 func (m *Mover) Beat(ctx context.Context, e *catalog.Entry) (Beat, error) {
 	b := Beat{Owner: e.Change.Owner, Counter: e.Change.Counter, Step: e.Change.Generation}
 	if err := m.moves.ensure(ctx); err != nil {

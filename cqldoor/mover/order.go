@@ -16,16 +16,16 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// skew is by how much a clock of the fleet may be ahead of the one that starts a change,
-// in microseconds: writes with earlier timestamps may be older than what was deleted
-// before the change.
+// skew is the largest number of microseconds by which the clock of another host may be ahead of the
+// one that starts a change. A write with an earlier timestamp may be older than a deletion before
+// the change.
 const skew = 1_000_000
 
-// top is the highest number that a shard of a layout has, or had.
+// top returns the highest shard number that a layout uses or has used.
 func top(l *shard.Layout) int { return l.Last() }
 
-// Start publishes a change to the layout that is asked for; a mover carries it out. It
-// returns an *RefusedError where something stands against it.
+// Start publishes a change to the layout asked; a mover carries it out. It returns an Invalid error
+// that lists everything that stands against the change.
 func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, asked *shard.Layout) (*catalog.Entry, error) {
 	if e.Left() {
 		return nil, wire.Invalidf("write_sharding: the change of table %s before is not over yet: a table that it has left is being dropped; wait until that is over", e)
@@ -39,8 +39,8 @@ func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace
 	return m.begin(ctx, e, e, To(e.Layout, asked, top(e.Layout)))
 }
 
-// StartKey publishes a change in which one partition key gets a number of shards of its own.
-// text is the key as the client named it.
+// StartKey publishes a change that gives one partition key its own number of shards. text is the
+// key as the client wrote it.
 func (m *Mover) StartKey(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, key []byte, text string, n int) (*catalog.Entry, error) {
 	if e.Left() {
 		return nil, wire.Invalidf("write_sharding: the change of table %s before is not over yet: a table that it has left is being dropped; wait until that is over", e)
@@ -60,7 +60,7 @@ func (m *Mover) StartKey(ctx context.Context, e *catalog.Entry, ks *schema.Keysp
 	return m.begin(ctx, e, &named, to)
 }
 
-// begin publishes a change to a layout, in the place of the entry that was.
+// begin publishes a change to a layout. The new entry replaces was.
 func (m *Mover) begin(ctx context.Context, was, e *catalog.Entry, to *shard.Layout) (*catalog.Entry, error) {
 	if err := m.moves.ensure(ctx); err != nil {
 		return nil, err
@@ -79,10 +79,10 @@ func (m *Mover) begin(ctx context.Context, was, e *catalog.Entry, to *shard.Layo
 	return next, m.opts.Doors.Published(ctx, next)
 }
 
-// Order is an operator's command to a change that is under way.
+// Order is an operator's command for a change that is under way.
 type Order string
 
-// The orders.
+// These are the orders.
 const (
 	Pause    Order = "pause"
 	Resume   Order = "resume"
@@ -90,7 +90,7 @@ const (
 	Finish   Order = "finish"
 )
 
-// Orders are all of them.
+// Orders lists all orders.
 var Orders = []Order{Pause, Resume, Rollback, Finish}
 
 // Give publishes an order.
@@ -129,8 +129,7 @@ func (m *Mover) Give(ctx context.Context, keyspace, table string, o Order) error
 	return fmt.Errorf("table %s.%s: %w", keyspace, table, catalog.ErrChanged)
 }
 
-// Status says how far the change of an entry's table has come, or what has become of the
-// last one.
+// Status returns the progress of the change of an entry's table, or the result of the last one.
 func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, error) {
 	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: shards(e.Layout), To: shards(e.Layout), Keys: e.Layout.Keys.Len()}
 	if err := m.moves.ensure(ctx); err != nil {
@@ -157,7 +156,7 @@ func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, e
 	}
 	newest := int64(0)
 	for _, r := range records {
-		newest = max(newest, r.Step) // whose records count what the steps before have done, too
+		newest = max(newest, r.Step) // its records include the work of the steps before
 	}
 	for _, r := range records {
 		if r.Step != newest {
@@ -178,8 +177,8 @@ func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, e
 	return s, nil
 }
 
-// Glance says what this mover knows, without asking the store, of the change of an entry's
-// table. Figures of changes that another door carries out are 0.
+// Glance returns the state of the change of an entry's table as this mover knows it, without asking
+// the store. If another door carries out the change, its figures are 0.
 func (m *Mover) Glance(e *catalog.Entry) reshard.Status {
 	s := reshard.Status{Table: e.String(), Phase: reshard.NoPhase, Generation: e.Layout.Generation, From: shards(e.Layout), To: shards(e.Layout)}
 	if e.Change == nil {
@@ -195,8 +194,8 @@ func (m *Mover) Glance(e *catalog.Entry) reshard.Status {
 	return s
 }
 
-// eta is in how many seconds a change has copied and verified all rows at its present rate;
-// 0 where that cannot be said.
+// eta returns the seconds until a change has copied and verified all rows at its current rate. It
+// returns 0 if the time is unknown.
 func eta(step reshard.Step, s *reshard.Status) int64 {
 	left := 0.0
 	switch step {
@@ -211,8 +210,7 @@ func eta(step reshard.Step, s *reshard.Status) int64 {
 	return int64(math.Ceil(left / float64(s.Rate)))
 }
 
-// Outlook says what a change would take, and changes nothing. It reads the keys of all
-// rows.
+// Outlook returns the cost of a change and changes nothing. It reads the keys of all rows.
 func (m *Mover) Outlook(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, asked *shard.Layout) (reshard.Outlook, error) {
 	o := reshard.Outlook{Table: e.String(), From: e.Layout.N, To: asked.N, Refused: Refuse(ks, physical, e.Layout, asked), Notes: []string{}}
 	if o.Refused == nil {
@@ -238,7 +236,7 @@ func (m *Mover) Outlook(ctx context.Context, e *catalog.Entry, ks *schema.Keyspa
 	return o, nil
 }
 
-// count reads the keys of all rows, and counts those that a change to a layout would move.
+// count reads the keys of all rows and counts the rows that a change to a layout would move.
 func (m *Mover) count(ctx context.Context, e *catalog.Entry, physical *schema.Table, to *shard.Layout) (counts, error) {
 	alone := &schema.Schema{Keyspaces: map[string]*schema.Keyspace{e.Keyspace: {Tables: map[string]*schema.Table{e.Physical: physical}}}}
 	t, err := between(alone, e.Changing(to, reshard.Change{}))

@@ -7,36 +7,36 @@ import (
 	"time"
 )
 
-// maxParallel is how many rows the mover handles at a time at most.
+// maxParallel is the largest number of rows that the mover handles at a time.
 const maxParallel = 32
 
-// pace says how many rows are handled at a time: more while the store answers as fast
-// as it did when it was least busy, fewer when it slows down or refuses. So what the
-// store has to spare is used, and no more.
+// pace sets the number of rows that the mover handles at a time. It raises the number while the
+// store answers about as fast as it did when it was least busy. It lowers the number when the store
+// slows down or refuses. So the mover uses only the capacity that the store has to spare.
 type pace struct {
 	mu     sync.Mutex
 	limit  float64
 	recent float64 // seconds, a moving average of all requests
-	best   float64 // seconds, of an undisturbed request; rises slowly, so that it is of these minutes
+	best   float64 // seconds, of an undisturbed request; rises slowly, so that it reflects the last minutes
 }
 
 func newPace() *pace { return &pace{limit: 4} }
 
-// parallel is how many rows are handled at a time.
+// parallel returns the number of rows that the mover may handle at a time.
 func (p *pace) parallel() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(1, int(p.limit))
 }
 
-// latency is how long the store takes to answer, in seconds: now, and when it is least busy.
+// latency returns the store's response time in seconds: now, and when it was least busy.
 func (p *pace) latency() [2]float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return [2]float64{p.recent, p.best}
 }
 
-// observe is told how long a request took, and whether the store could not do it.
+// observe takes the duration of a request and whether the store failed to serve it.
 func (p *pace) observe(took time.Duration, failed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,7 @@ func (p *pace) observe(took time.Duration, failed bool) {
 		p.recent = s
 	}
 	p.recent += (s - p.recent) / 16
-	const slack = 0.002 // seconds: what does not matter to anybody
+	const slack = 0.002 // seconds; smaller delays do not count
 	switch {
 	case failed:
 		p.limit = max(1, p.limit/2)

@@ -16,20 +16,20 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// pageRows is how many rows a scan reads at a time.
+// pageRows is the largest number of rows in a page of a scan.
 const pageRows = 500
 
-// counts are what a pass has come to.
+// counts are the results of a pass.
 type counts struct {
-	Total    int64 // rows that move, as far as they were found
+	Total    int64 // rows that move, among those found so far
 	Moved    int64
 	Verified int64
 
-	rows   int64 // all that were met
-	strays int64 // rows where neither layout puts them
+	rows   int64 // all rows that the scan met
+	strays int64 // rows at a place in which neither layout puts them
 }
 
-// pass goes over the physical partitions of a table, from a token on.
+// pass goes over the physical partitions of a table, starting from a token.
 type pass struct {
 	table   *Table
 	backend *backend
@@ -38,16 +38,16 @@ type pass struct {
 	work    reshard.Work
 	all     bool // read every replica
 
-	// only are the physical partitions that the pass goes over, in their order; its
-	// position is then the number of one. nil: all, in the order of their tokens.
+	// only lists the physical partitions that the pass goes over, in order; a position is then an
+	// index into it. nil: the pass goes over all partitions in token order.
 	only [][][]byte
 
-	// at is called after each page: everything before the token is done, with counts
-	// that are of it alone; so far are those of the moment. An error ends the pass.
+	// over calls at after each page. Everything before the token is done. before counts only
+	// that part; sofar counts all work up to now. An error ends the pass.
 	at func(token int64, before, sofar counts) error
 }
 
-// level is the consistency of the pass's reads.
+// level returns the consistency level of the pass's reads.
 func (p *pass) level() wire.Consistency {
 	if p.all {
 		return wire.All
@@ -57,7 +57,7 @@ func (p *pass) level() wire.Consistency {
 
 const maxTry = 8
 
-// query is backend.query, again while the store is not able to.
+// query calls backend.query and retries while the store is temporarily unable to answer.
 func (p *pass) query(ctx context.Context, cl wire.Consistency, text string, values [][]byte, state []byte) (page, error) {
 	wait := 50 * time.Millisecond
 	for try := 1; ; try++ {
@@ -79,7 +79,7 @@ func (p *pass) query(ctx context.Context, cl wire.Consistency, text string, valu
 	}
 }
 
-// transient says whether the same request may succeed later.
+// transient reports whether the same request may succeed later.
 func transient(err error) bool {
 	var e *wire.Error
 	if !errors.As(err, &e) {
@@ -121,7 +121,7 @@ func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error)
 	return c.get(), nil
 }
 
-// text reads what the pass needs of a physical table, without WHERE.
+// text returns the SELECT, without WHERE, of the columns that the pass needs of a physical table.
 func (p *pass) text(s *side) string {
 	switch p.work {
 	case reshard.Wait:
@@ -134,8 +134,9 @@ func (p *pass) text(s *side) string {
 	return s.full
 }
 
-// overTwo carries out a pass where the places are in two physical tables: what is copied is in
-// the old one, what is verified is in both. Neither is emptied: one is dropped in the end.
+// overTwo carries out a pass if the places are in two physical tables. A copy reads the old table,
+// and a verification reads both. The pass empties neither, because the mover drops one of them at
+// the end.
 func (p *pass) overTwo(ctx context.Context, from int64, c *tally) error {
 	sides := []*side{p.table.from}
 	switch p.work {
@@ -160,13 +161,13 @@ func (p *pass) overTwo(ctx context.Context, from int64, c *tally) error {
 	return nil
 }
 
-// over carries out the pass over what a statement reads of a physical table. at is the position
-// of a row's token.
+// over carries out the pass on the rows that a statement reads from a physical table. at returns
+// the position of a row's token.
 func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, at func(token int64) int64, c *tally) error {
 	before := c.get()
 	last := int64(math.MinInt64)
-	var partition [][]byte // of the row before
-	skip := false          // it was deleted as a whole
+	var partition [][]byte // of the previous row
+	skip := false          // the whole partition was deleted
 	for state := []byte(nil); ; {
 		got, err := p.query(ctx, p.level(), text, values, state)
 		if err != nil {
@@ -203,7 +204,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 			token, r, statics := s.scanned(raw)
 			t := at(int64(binary.BigEndian.Uint64(token)))
 			if t != last {
-				all.Wait() // so that what is before this token is done, and counted
+				all.Wait() // so that everything before this token is done and counted
 				last, before = t, c.get()
 			}
 			n := len(s.physical.PartitionKey)
@@ -239,7 +240,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 	}
 }
 
-// leaves says whether a pass that deletes can delete a whole physical partition: nothing
+// leaves reports whether a pass that deletes can delete a whole physical partition, because no row
 // of its key belongs there any more.
 func (p *pass) leaves(r *row) bool {
 	switch p.work {
@@ -251,7 +252,7 @@ func (p *pass) leaves(r *row) bool {
 	return false
 }
 
-// tally counts from several goroutines.
+// tally counts rows for several goroutines.
 type tally struct {
 	mu sync.Mutex
 	counts
@@ -301,20 +302,20 @@ func occupied(cells []cell) bool {
 	return false
 }
 
-// handle does a pass's work with one row that a scan has met.
+// handle does a pass's work on one row that a scan has met.
 func (p *pass) handle(ctx context.Context, r *row, c *tally) error {
 	from, to := p.table.places(r)
 	c.met(r.shard != from && r.shard != to)
 	if from == to {
-		return nil // it does not move, or is a remnant that no change is about
+		return nil // the row does not move, or is a remnant outside every change
 	}
 	atOld, atNew := r.shard == from, r.shard == to
 	one := int64(1)
 	if r.clustering == nil {
-		one = 0 // static columns are not counted as rows
+		one = 0 // static columns do not count as rows
 	}
 	switch p.work {
-	case reshard.Wait: // to count
+	case reshard.Wait: // only count
 		if atOld {
 			c.add(one, 0, 0)
 		}
@@ -355,14 +356,14 @@ func (p *pass) handle(ctx context.Context, r *row, c *tally) error {
 	return nil
 }
 
-// remove deletes what was left behind, or a copy. No row of its key comes to this place
-// again, so that the deletion may be newer than everything.
+// remove deletes a row that was left behind, or a copy. No row of its key comes to this place
+// again, so the deletion may be newer than every write.
 func (p *pass) remove(ctx context.Context, r *row) error {
 	s, _ := p.table.remove(r, p.now().UnixMicro())
 	return p.write(ctx, s)
 }
 
-// verify makes the two places of a row alike. seen is what the scan saw at one of them.
+// verify makes the two places of a row equal. seen is the row as the scan saw it at one of them.
 func (p *pass) verify(ctx context.Context, seen *row, from, to int) error {
 	other := to
 	if seen.shard == to {

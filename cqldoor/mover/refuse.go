@@ -12,9 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Refuse says why the layout of a table cannot be changed while the table is in use:
-// everything that stands against it, nothing where nothing does. ks is the keyspace that
-// the table is in.
+// Refuse returns all reasons why the layout of a table cannot be changed while the table is in use,
+// or nothing if there is none. ks is the table's keyspace.
 func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []string {
 	var why []string
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
@@ -54,15 +53,15 @@ func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []stri
 	return why
 }
 
-// ofKeys says whether two layouts differ in the keys' own entries alone.
+// ofKeys reports whether two layouts differ only in the entries of keys.
 func ofKeys(from, to *shard.Layout) bool {
 	a, b := *from, *to
 	a.Keys, b.Keys = nil, nil
 	return a.Equal(&b)
 }
 
-// ToKey returns the layout in which a key has a number of shards of its own. key is
-// serialized. Places that the key never had are taken, as To does.
+// ToKey returns the layout in which a key has its own number of shards. key is serialized. As with
+// To, places to which rows may move are ones that the key never had.
 func ToKey(from *shard.Layout, key []byte, n int) (*shard.Layout, error) {
 	if len(from.Epochs) > 0 {
 		return nil, errors.New("a table with epochs of keys cannot give one key a number of shards of its own yet")
@@ -86,11 +85,11 @@ func ToKey(from *shard.Layout, key []byte, n int) (*shard.Layout, error) {
 	return &to, nil
 }
 
-// leastGrace is the shortest gc_grace_seconds, in seconds, under which a table's layout is
-// changed: hints may be delivered for three hours, and a pass takes its time.
+// leastGrace is the shortest gc_grace_seconds, in seconds, with which a table's layout can be
+// changed. Hints may arrive for three hours, and a pass takes time.
 const leastGrace = 86_400
 
-// datacentres counts those of a keyspace's replication.
+// datacentres returns the number of data centres in a keyspace's replication.
 func datacentres(ks *schema.Keyspace) int {
 	if !strings.HasSuffix(ks.Replication["class"], "NetworkTopologyStrategy") {
 		return 1
@@ -98,17 +97,17 @@ func datacentres(ks *schema.Keyspace) int {
 	return len(ks.Replication) - 1
 }
 
-// To returns the layout that a table gets when it is to be as asked: a place that a row
-// may move to was never used before. used is the highest number of a shard that any layout
-// of the table had, or that a change which was taken back would have given it.
+// To returns the layout that a table gets if the client asks for asked. A place to which a row may
+// move was never used before. used is the highest shard number of any earlier layout of the table,
+// including layouts of changes that were taken back.
 //
-// Under the jump hash a row that moves when N grows goes to a new number, so that only
-// growing keeps the base, and only where the new numbers are fresh.
+// Under the jump hash, a row that moves when N grows gets a new number. So To keeps the base only
+// if N grows, and only if the new numbers were never used.
 func To(from, asked *shard.Layout, used int) *shard.Layout {
 	to := *asked
 	if from.Plain() || asked.Plain() {
 		to.Generation = 0
-		return &to // a table of its own, in which no place was ever used
+		return &to // a new table, in which no place was ever used
 	}
 	top := from.Base + from.N
 	grows := asked.N >= from.N && asked.Hash == shard.Murmur3 && from.Hash == shard.Murmur3 && sameBy(from, asked)

@@ -17,13 +17,13 @@ import (
 // Table is a table between two layouts, in one physical table or in two.
 type Table struct {
 	old, new *plan.Table
-	started  int64 // of the change, in microseconds
+	started  int64 // start of the change, in microseconds
 
-	from, to *side // the physical tables of the old and the new places: the same where there is one
+	from, to *side // the physical tables of the old and the new places; equal if there is only one
 }
 
-// NewTable joins the physical tables of the old and the new places, which may be the same one,
-// and the two layouts as the door plans with them.
+// NewTable makes a Table of the physical tables of the old and the new places and of the door's
+// plans for the two layouts. from and to may be the same table.
 func NewTable(from, to *schema.Table, old, new *plan.Table, started int64) *Table {
 	t := &Table{old: old, new: new, started: started, from: newSide(from, old.Plain())}
 	if t.to = t.from; from != to {
@@ -32,10 +32,10 @@ func NewTable(from, to *schema.Table, old, new *plan.Table, started int64) *Tabl
 	return t
 }
 
-// two says whether the places are in two physical tables.
+// two reports whether the places are in two physical tables.
 func (t *Table) two() bool { return t.from != t.to }
 
-// in is the physical table that a place is in.
+// in returns the physical table that holds a place.
 func (t *Table) in(shard int) *side {
 	if t.from.plain == (shard == plainPlace) {
 		return t.from
@@ -56,7 +56,7 @@ func list(columns []*schema.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// cells selects columns, each with its write time and its time to live.
+// cells returns the selectors of columns, each with its write time and its time to live.
 func cells(columns []*schema.Column) string {
 	var b strings.Builder
 	for _, c := range columns {
@@ -74,7 +74,7 @@ func equal(columns []*schema.Column) string {
 	return strings.Join(parts, " AND ")
 }
 
-// cell is one column's value; nil where there is none.
+// cell is one column's value. value is nil if there is none.
 type cell struct {
 	value []byte
 	time  int64
@@ -86,8 +86,8 @@ type row struct {
 	key        [][]byte // logical partition key
 	clustering [][]byte // nil: the static columns
 	shard      int
-	there      bool   // the place has it
-	cells      []cell // of the regular columns, or of the static ones
+	there      bool   // the row exists at the place
+	cells      []cell // cells of the regular columns, or of the static ones
 }
 
 func readCells(raw [][]byte) []cell {
@@ -106,7 +106,7 @@ func readCells(raw [][]byte) []cell {
 	return out
 }
 
-// places are where a row belongs under the two layouts.
+// places returns the places of a row under the two layouts.
 func (t *Table) places(r *row) (old, new int) {
 	if r.clustering == nil {
 		return t.old.Home(r.key), t.new.Home(r.key)
@@ -114,7 +114,7 @@ func (t *Table) places(r *row) (old, new int) {
 	return t.old.ShardOfRow(r.key, r.clustering), t.new.ShardOfRow(r.key, r.clustering)
 }
 
-// alike says whether two places show the same of a row.
+// alike reports whether two places hold the same values and write times for a row.
 func alike(a, b *row) bool {
 	if a.there != b.there {
 		return false
@@ -128,14 +128,14 @@ func alike(a, b *row) bool {
 	return true
 }
 
-// statement is a text and the values of its markers.
+// statement is a CQL text and the values of its markers.
 type statement struct {
 	text   string
 	values [][]byte
 }
 
-// together makes one statement of several in one physical partition: the store takes
-// them as a whole.
+// together joins several statements on one physical partition into one, which the store applies
+// atomically.
 func together(parts []statement) (statement, bool) {
 	switch len(parts) {
 	case 0:
@@ -158,12 +158,13 @@ func integer(n int32) []byte {
 	return binary.BigEndian.AppendUint32(nil, uint32(n))
 }
 
-// using prints the time of a write and its time to live; 0 is none, whatever the table's default.
+// using returns the USING clause with a write time and a time to live. A ttl of 0 means no expiry,
+// whatever the table's default is.
 func using(time int64, ttl int32) statement {
 	return statement{text: " USING TIMESTAMP ? AND TTL ?", values: [][]byte{bigint(time), integer(ttl)}}
 }
 
-// copyTo writes a row into a place, with the times that its cells have.
+// copyTo returns a statement that writes a row to a place with the write times of its cells.
 func (t *Table) copyTo(r *row, shard int) (statement, bool) {
 	if !r.there {
 		return statement{}, false
@@ -173,7 +174,7 @@ func (t *Table) copyTo(r *row, shard int) (statement, bool) {
 	columns := at.columnsOf(r)
 	written := make([]bool, len(columns))
 	if r.clustering != nil {
-		// The marker and the cells of its time: what one INSERT wrote is written by one.
+		// One INSERT writes the marker and the cells of the same time, as the original INSERT did.
 		time, ttl := t.marker(r)
 		named := at.whole(r)
 		values := at.bind(r, nil, shard)
@@ -212,8 +213,8 @@ func (t *Table) copyTo(r *row, shard int) (statement, bool) {
 	return together(parts)
 }
 
-// marker is the time and the time to live that a row's marker gets in a copy: its own
-// cannot be read.
+// marker returns the time and the time to live of a row marker in a copy. The original marker's
+// times cannot be read.
 func (t *Table) marker(r *row) (time int64, ttl int32) {
 	time = t.started
 	some, lasting := false, false
@@ -234,8 +235,9 @@ func (t *Table) marker(r *row) (time int64, ttl int32) {
 	return time, ttl
 }
 
-// drop deletes at a row's place what the other place, after it was given all of it, does
-// not show: it is shadowed there. Each cell is deleted at its own time.
+// drop returns a statement that deletes at a row's place the cells that the other place does not
+// show although it was given all of them: a deletion shadows them there. It deletes each cell at
+// the cell's own time.
 func (t *Table) drop(r, other *row) (statement, bool) {
 	if !r.there {
 		return statement{}, false
@@ -265,7 +267,7 @@ func (t *Table) drop(r, other *row) (statement, bool) {
 	return together(parts)
 }
 
-// remove deletes a row, or static columns, at its place.
+// remove returns a statement that deletes a row, or static columns, at its place.
 func (t *Table) remove(r *row, time int64) (statement, bool) {
 	what, at := "", t.in(r.shard)
 	if r.clustering == nil {
@@ -277,7 +279,7 @@ func (t *Table) remove(r *row, time int64) (statement, bool) {
 	}, true
 }
 
-// removePartition deletes a physical partition.
+// removePartition returns a statement that deletes a physical partition.
 func (t *Table) removePartition(r *row, time int64) statement {
 	p, at := *r, t.in(r.shard)
 	p.clustering = nil

@@ -21,13 +21,13 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A change from unsharded to sharded fills a second physical table, which has the shard in
-// its key. Its name is in the catalogue before the table is made, so that a door that dies
-// between leaves nothing that nobody knows of. When the change has ended, the table that has
-// the rows no more is dropped.
+// A change from unsharded to sharded fills a second physical table, which has the shard in its key.
+// The mover writes the table's name to the catalogue before it makes the table, so that a door that
+// dies in between leaves no unknown table. When the change has ended, the mover drops the table
+// that no longer has the rows.
 
-// RefusePlain says why a plain table cannot be sharded while it is in use: everything that
-// stands against it, nothing where nothing does.
+// RefusePlain returns all reasons why a plain table cannot be sharded while it is in use, or
+// nothing if there is none.
 func RefusePlain(ks *schema.Keyspace, t *schema.Table, to *shard.Layout) []string {
 	why := Refuse(ks, t, shard.Plain(), to)
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
@@ -60,7 +60,7 @@ func RefusePlain(ks *schema.Keyspace, t *schema.Table, to *shard.Layout) []strin
 	return why
 }
 
-// sharded is the physical table that a plain one is copied to.
+// sharded returns the physical table to which a plain one is copied.
 func sharded(t *schema.Table, name string, l *shard.Layout) *schema.Table {
 	out := *t
 	hidden := &schema.Column{Name: l.Column, Type: value.Native(value.Int), Kind: schema.PartitionKey, Position: len(t.PartitionKey)}
@@ -71,8 +71,8 @@ func sharded(t *schema.Table, name string, l *shard.Layout) *schema.Table {
 	return &out
 }
 
-// StartPlain publishes a change of a plain table to a layout; a mover carries it out. The
-// table has no entry in the catalogue yet. drawn makes the second table's name.
+// StartPlain publishes a change of a plain table to a layout; a mover carries it out. The table has
+// no entry in the catalogue yet. drawn is a random id from which the second table gets its name.
 func (m *Mover) StartPlain(ctx context.Context, ks *schema.Keyspace, t *schema.Table, to *shard.Layout, drawn [16]byte) (*catalog.Entry, error) {
 	e := Plain(t)
 	e.Statement, e.Second = describe.Stated(t), &catalog.Second{Physical: catalog.SecondName(t.Name, drawn)}
@@ -103,8 +103,8 @@ func (m *Mover) StartPlain(ctx context.Context, ks *schema.Keyspace, t *schema.T
 	return next, nil
 }
 
-// OutlookOfPlain says what a change of a plain table to a layout would take, and changes nothing.
-// against is what stands against it beside what RefusePlain says.
+// OutlookOfPlain returns the cost of a change of a plain table to a layout and changes nothing.
+// against lists reasons against the change besides those of RefusePlain.
 func (m *Mover) OutlookOfPlain(ctx context.Context, ks *schema.Keyspace, t *schema.Table, to *shard.Layout, against ...string) (reshard.Outlook, error) {
 	e := Plain(t)
 	o := reshard.Outlook{Table: e.String(), To: to.N, Refused: append([]string{}, against...), Notes: []string{}}
@@ -128,12 +128,13 @@ func (m *Mover) OutlookOfPlain(ctx context.Context, ks *schema.Keyspace, t *sche
 	return o, nil
 }
 
-// Plain is what an entry would say of a plain table, which has none.
+// Plain returns an entry for a plain table. The catalogue has none for it.
 func Plain(t *schema.Table) *catalog.Entry {
 	return &catalog.Entry{Keyspace: t.Keyspace, Table: t.Name, Physical: t.Name, ID: t.ID, Layout: shard.Plain()}
 }
 
-// leaving is the step of a change that has ended but for the table that it has left.
+// leaving returns the last step of a change that has ended, except that the second table must still
+// be dropped.
 func leaving(e *catalog.Entry) reshard.Step {
 	if e.Layout.Plain() {
 		return reshard.Withdrawn
@@ -141,7 +142,7 @@ func leaving(e *catalog.Entry) reshard.Step {
 	return reshard.Cleaned
 }
 
-// shards is how many a layout has by default, 0 for a plain table.
+// shards returns a layout's default number of shards, 0 for a plain table.
 func shards(l *shard.Layout) int {
 	if l.Plain() {
 		return 0
@@ -149,7 +150,7 @@ func shards(l *shard.Layout) int {
 	return l.N
 }
 
-// unseen says what stands against a change that the schema does not show.
+// unseen returns reasons against a change that the schema does not show.
 func (m *Mover) unseen(ctx context.Context, t *schema.Table) (why []string, err error) {
 	for _, c := range []struct{ cql, why string }{
 		{"SELECT trigger_name FROM system_schema.triggers WHERE keyspace_name = ? AND table_name = ?", "it has a trigger"},
@@ -157,7 +158,7 @@ func (m *Mover) unseen(ctx context.Context, t *schema.Table) (why []string, err 
 	} {
 		rows, err := m.opts.Session.Query(ctx, wire.One, c.cql, []byte(t.Keyspace), []byte(t.Name))
 		if refused := (*wire.Error)(nil); errors.As(err, &refused) && refused.Code == wire.CodeInvalid {
-			continue // a store without such a table has none
+			continue // a store without such a system table has none of them
 		}
 		if err != nil {
 			return nil, err
@@ -176,7 +177,7 @@ func (m *Mover) unseen(ctx context.Context, t *schema.Table) (why []string, err 
 	return why, nil
 }
 
-// compact says whether the flags of a table, a set<text>, are those of COMPACT STORAGE.
+// compact reports whether a table's flags, a set<text>, mean COMPACT STORAGE.
 func compact(flags []byte) bool {
 	return !bytes.Contains(flags, []byte("compound")) || bytes.Contains(flags, []byte("dense")) || bytes.Contains(flags, []byte("super"))
 }
@@ -198,27 +199,27 @@ func (m *Mover) fill(ctx context.Context, e *catalog.Entry, t *schema.Table, to 
 	return m.begin(ctx, e, e.Filling(catalog.Second{Physical: second.Name, ID: second.ID}), To(e.Layout, to, 0))
 }
 
-// Tidy drops the second table of an entry that a change has left, and takes the entry away
-// where the table is plain without it.
+// Tidy drops the second table of an entry whose change has ended. It removes the entry if the table
+// is plain without it.
 func (m *Mover) Tidy(ctx context.Context, keyspace, table string) error {
 	e, err := m.opts.Catalogue.Entry(ctx, keyspace, table)
 	if err != nil || e == nil || !e.Left() {
 		return err
 	}
-	// Who is just beginning a change with this table cannot publish it from here on.
+	// A mover that is just beginning a change with this table can no longer publish it.
 	if e, err = m.opts.Catalogue.Publish(ctx, e, e.Filling(*e.Second)); err != nil {
 		return settled(err)
 	}
 	return m.tidy(ctx, e)
 }
 
-// tidy is Tidy of an entry that nobody else goes by.
+// tidy does the work of Tidy on an entry that no other mover uses.
 func (m *Mover) tidy(ctx context.Context, e *catalog.Entry) error {
 	s, err := m.opts.Catalogue.Schema(ctx, e.Keyspace)
 	if err != nil {
 		return err
 	}
-	// A table of that name that another has made since is none of the change's.
+	// A client may have made a table of that name since. It does not belong to the change.
 	if t := s.Table(e.Keyspace, e.Second.Physical); t != nil && (t.ID == e.Second.ID || e.Second.ID == [16]byte{}) {
 		name := string(syntax.AppendName(nil, syntax.Name{Keyspace: e.Keyspace, Name: t.Name}))
 		if _, err := m.opts.Session.Query(ctx, wire.LocalQuorum, "DROP TABLE IF EXISTS "+name); err != nil {

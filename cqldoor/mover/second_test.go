@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// newPlainWorld is an engine with a plain table of some rows.
+// newPlainWorld returns an engine with a plain table and the rows of that table.
 func newPlainWorld(t *testing.T) (*world, map[string]string) {
 	t.Helper()
 	w := newWorld(t, &shard.Layout{N: 2, Column: "shard"}) // table k.t, which the test leaves alone
@@ -47,8 +47,8 @@ func newPlainWorld(t *testing.T) (*world, map[string]string) {
 	return w, w.rows("p", nil)
 }
 
-// rows are all rows of a physical table by their logical keys. Each must be where the layout
-// puts it, if there is one.
+// rows returns all rows of a physical table by their logical keys. If there is a layout, each row
+// must be at its place in the layout.
 func (w *world) rows(table string, l *shard.Layout) map[string]string {
 	w.t.Helper()
 	var in *plan.Table
@@ -107,8 +107,8 @@ func (w *world) startPlain(m *Mover, n int) *catalog.Entry {
 	return e
 }
 
-// TestMoveFromPlain shards a plain table at rest: each row is in the second table, with the
-// times that its cells had, and the first one is gone.
+// TestMoveFromPlain shards a plain table at rest: each row is in the second table, with the times
+// that its cells had, and the first table is gone.
 func TestMoveFromPlain(t *testing.T) {
 	w, want := newPlainWorld(t)
 	id := w.table("p").ID
@@ -144,7 +144,7 @@ func TestMoveFromPlain(t *testing.T) {
 	if last.RowsTotal != int64(len(want)) || last.RowsMoved != last.RowsTotal || last.RowsVerified < last.RowsTotal {
 		t.Errorf("the last status is %+v, of %d rows", last, len(want))
 	}
-	// From here on it is as any sharded table.
+	// From here on, the table behaves like any sharded table.
 	if _, err := m.Start(t.Context(), e, w.keyspace(), physical, &shard.Layout{N: 8, Column: "shard"}); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestMoveFromPlain(t *testing.T) {
 }
 
 // TestPlainTakenBack takes the sharding of a plain table back in every step in which that is
-// possible: the table is as it was, and nothing is left.
+// possible. The table is unchanged, and nothing is left over.
 func TestPlainTakenBack(t *testing.T) {
 	for _, step := range []reshard.Step{reshard.Announced, reshard.Switching, reshard.Switched} {
 		w, want := newPlainWorld(t)
@@ -173,7 +173,7 @@ func TestPlainTakenBack(t *testing.T) {
 			}
 		}}
 		w.startPlain(m, 3)
-		for range 2 { // the order made it look as if another mover had taken over
+		for range 2 { // the order looked to the mover as if another one had taken over
 			if err := m.Run(t.Context(), "k", "p"); err != nil {
 				t.Fatal(step, err)
 			}
@@ -198,8 +198,8 @@ func TestPlainTakenBack(t *testing.T) {
 	}
 }
 
-// TestPlainDies has the mover die after each number of requests, while it begins a change or
-// carries it out; another goes on, or takes away what is left.
+// TestPlainDies lets the mover die after each number of requests, while it begins a change or
+// carries it out. Another mover continues, or removes what is left.
 func TestPlainDies(t *testing.T) {
 	begun, finished := 0, false
 	for n := int64(0); !finished; n += 9 {
@@ -240,15 +240,15 @@ func TestPlainDies(t *testing.T) {
 		if !reflect.DeepEqual(got, want) || len(w.keyspace().Tables) != 2 {
 			t.Fatalf("death after %d requests: of %d rows there are %d, in %d tables", n, len(want), len(got), len(w.keyspace().Tables))
 		}
-		n += n / 2 // the beginning is what is special here
+		n += n / 2 // only the beginning differs from other changes
 	}
 	if begun < 3 {
 		t.Errorf("only %d changes began", begun)
 	}
 }
 
-// TestVerifyBetweenTables makes the places of rows different, as a write or a deletion that
-// was half done does, and has verify make them alike.
+// TestVerifyBetweenTables makes the places of rows differ, as a half-done write or deletion does,
+// and checks that verify makes them equal.
 func TestVerifyBetweenTables(t *testing.T) {
 	w, _ := newPlainWorld(t)
 	key, d := i32(77), i32(0)
@@ -273,7 +273,7 @@ func TestVerifyBetweenTables(t *testing.T) {
 		w.exec("INSERT INTO k.p (k, c, d, a, b) VALUES (?, ?, ?, 'only old', 1) USING TIMESTAMP 5000", key, row(1), d)
 		w.exec("DELETE FROM "+second+" USING TIMESTAMP 6000 WHERE k = ? AND shard = ? AND c = ? AND d = ?", key, at(2), row(2), d)
 		w.exec("UPDATE "+second+" USING TIMESTAMP 6000 SET a = null WHERE k = ? AND shard = ? AND c = ? AND d = ?", key, at(3), row(3), d)
-		// Both places are made alike, which the old one shows, too.
+		// verify has made both places equal, so the old one can be checked, too.
 		if e.Change.Step == reshard.Switched {
 			t.Fatal("unreachable")
 		}
@@ -292,8 +292,8 @@ func TestVerifyBetweenTables(t *testing.T) {
 	}
 }
 
-// TestTidyWhileItBegins has another door take a table away that a change is just about to
-// fill: the change does not begin.
+// TestTidyWhileItBegins lets another door drop a table that a change is about to fill: the change
+// does not begin.
 func TestTidyWhileItBegins(t *testing.T) {
 	w, want := newPlainWorld(t)
 	m := w.mover(w.store, alone{})
@@ -313,8 +313,8 @@ func TestTidyWhileItBegins(t *testing.T) {
 	}
 }
 
-// TestPositions holds positions of passes over two tables to be in order, and to begin no later
-// than the token that they are of.
+// TestPositions checks that positions of passes over two tables are in order, and that each
+// position leads back to its own token or an earlier one.
 func TestPositions(t *testing.T) {
 	before := int64(math.MinInt64)
 	for _, second := range []bool{false, true} {
@@ -334,7 +334,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestRefusePlain refuses what cannot be copied.
+// TestRefusePlain refuses tables that cannot be copied.
 func TestRefusePlain(t *testing.T) {
 	w, _ := newPlainWorld(t)
 	m := w.mover(w.store, alone{})

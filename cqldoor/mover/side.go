@@ -12,17 +12,17 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// side is one physical table of a change, and what the mover asks of it.
+// side is one physical table of a change, with the mover's statements on it.
 type side struct {
 	physical *schema.Table
-	plain    bool // it has no shards: its rows are all in shard.PlainPlace
+	plain    bool // it has no shards: all its rows are in shard.PlainPlace
 
 	name    string
-	columns []*schema.Column // beside the key: statics, then regulars
-	statics int              // how many of them are static
+	columns []*schema.Column // the columns besides the key: statics, then regulars
+	statics int              // number of static columns
 
-	keys string // SELECT of the key alone, without WHERE
-	full string // SELECT of everything
+	keys string // SELECT of the key only, without WHERE
+	full string // SELECT of all columns, without WHERE
 	row  string // SELECT of one row's regular columns
 	stat string // SELECT of one partition's static columns
 }
@@ -42,8 +42,8 @@ func newSide(physical *schema.Table, plain bool) *side {
 
 func (s *side) token() string { return "token(" + list(s.physical.PartitionKey) + ")" }
 
-// scanned reads what a scan brought: a row, and the static columns beside it if the last
-// scanned row was not of the same partition.
+// scanned splits a row of a scan's result into its token, the row, and the static columns of its
+// partition. The caller uses the static columns only for the first row of a partition.
 func (s *side) scanned(raw [][]byte) (token []byte, r row, statics []cell) {
 	n, m := len(s.physical.PartitionKey), len(s.physical.Clustering)
 	if s.plain {
@@ -63,7 +63,7 @@ func (s *side) scanned(raw [][]byte) (token []byte, r row, statics []cell) {
 	return raw[0], r, statics
 }
 
-// whole are the columns that name a row, or a physical partition.
+// whole returns the columns that identify a row, or a physical partition for static columns.
 func (s *side) whole(r *row) []*schema.Column {
 	if r.clustering == nil {
 		return s.physical.PartitionKey
@@ -78,7 +78,7 @@ func (s *side) columnsOf(r *row) []*schema.Column {
 	return s.physical.Regulars
 }
 
-// bind are the values of a row's primary key at a place of the side.
+// bind appends the values of a row's primary key at a place of the side.
 func (s *side) bind(r *row, values [][]byte, shard int) [][]byte {
 	values = append(values, r.key...)
 	if !s.plain {
@@ -87,13 +87,13 @@ func (s *side) bind(r *row, values [][]byte, shard int) [][]byte {
 	return append(values, r.clustering...)
 }
 
-// A pass that goes over two physical tables goes over the old one first. Its position is then
-// half a token, below 0 in the old table and from 0 on in the new one; what rounding repeats
-// can be done twice.
+// A pass over two physical tables goes over the old one first. Its position is then half a token:
+// below 0 in the old table, 0 or above in the new one. Rounding makes the pass repeat some work,
+// which is safe.
 
 const half = 1 << 62
 
-// position is where a token of the first or the second side of a pass is.
+// position returns the position of a token in the first or the second side of a pass.
 func position(token int64, second bool) int64 {
 	if second {
 		return token>>1 + half

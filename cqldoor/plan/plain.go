@@ -11,21 +11,21 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A logical table keeps its name for ever. The physical table that has its rows can have
-// another one: a change from unsharded to sharded copies the rows into a second physical
-// table, because no store can alter a partition key.
+// A logical table always keeps its name. The physical table that has its rows can have another
+// name: a change from unsharded to sharded copies the rows to a second physical table, because no
+// store can alter a partition key.
 
 // plainPlace is the place of all rows of a plain table.
 const plainPlace = shard.PlainPlace
 
-// Kept says how the rows of a logical table are kept: by a layout, in a physical table of
+// Kept says how the store keeps the rows of a logical table: with a layout, in a physical table of
 // the same keyspace.
 type Kept struct {
 	Layout   *shard.Layout
-	Physical string // "" where the physical table has the logical one's name
+	Physical string // "": the physical table has the logical table's name
 }
 
-// NewKept is NewTable of a table that is kept in a physical table of any name.
+// NewKept makes a Table as NewTable does, for a table that is kept in a physical table of any name.
 func NewKept(t *schema.Table, k Kept) (*Table, error) {
 	out, err := NewTable(t, k.Layout)
 	if err == nil {
@@ -34,21 +34,21 @@ func NewKept(t *schema.Table, k Kept) (*Table, error) {
 	return out, err
 }
 
-// Plain says whether the physical table has no shards: all rows are in shard.PlainPlace.
+// Plain reports whether the physical table has no shards: all rows are in shard.PlainPlace.
 func (t *Table) Plain() bool { return t.Layout.Plain() }
 
-// Physical is the physical table's name.
+// Physical returns the physical table's name.
 func (t *Table) Physical() syntax.Name {
 	return syntax.Name{Keyspace: t.Keyspace, Name: cmp.Or(t.physical, t.Name)}
 }
 
 func (t *Table) name() syntax.Name { return t.Physical() }
 
-// Renamed says whether the physical table has another name than the logical one. What the
-// store answers names the physical one then, and is not passed on as it came.
+// Renamed reports whether the physical table's name differs from the logical one. If so, the
+// store's responses name the physical table, and the door does not pass them on unchanged.
 func (t *Table) Renamed() bool { return t.physical != "" && t.physical != t.Name }
 
-// plainly plans a SELECT that the store answers for a plain table, whatever it reads.
+// plainly plans a SELECT that the store answers from a plain table, whatever the SELECT reads.
 func plainly(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error) {
 	p := &Select{Table: t, Logical: a, Access: Scan, ShardCell: -1}
 	var err error
@@ -56,10 +56,10 @@ func plainly(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error)
 	return p, err
 }
 
-// ReadsPlainly is Plainly where a page is read so, nil elsewhere. While reads go by the old
-// places the store answers them. A read that goes on behind one of the store's paging states
-// goes on there as long as the plain table has all rows. state is the paging state, nil for
-// the first page.
+// ReadsPlainly returns Plainly if the store can answer a page from the plain table, and nil
+// otherwise. The store can answer while reads use the old places. A read that continues from one of
+// the store's paging states stays there as long as the plain table has all rows. state is the
+// paging state, nil for the first page.
 func (p *Select) ReadsPlainly(state []byte) *Select {
 	switch {
 	case p.Plainly == nil:

@@ -18,8 +18,8 @@ import (
 
 const plainSchema = "CREATE TABLE t (p int, q text, c int, v text, n int, s int static, PRIMARY KEY ((p, q), c)) WITH write_sharding = {'shards': '3'}"
 
-// betweenTables is the table of plainSchema on its way from a plain table into a sharded one,
-// or back.
+// betweenTables returns the table of plainSchema during a change from a plain table to a sharded
+// one, or back.
 func betweenTables(t testing.TB, step reshard.Step, back bool) (*Table, *schema.Schema) {
 	t.Helper()
 	sharded, s := testTable(t, plainSchema)
@@ -47,7 +47,7 @@ func analysed(t testing.TB, s *schema.Schema, text string) (syntax.Statement, an
 	return tree, a
 }
 
-// sent are the texts of physical writes.
+// sent returns the texts of physical writes.
 func sent(ms []Mutation) string {
 	var out []string
 	for _, m := range ms {
@@ -66,13 +66,13 @@ func sent(ms []Mutation) string {
 	return strings.Join(slices.Compact(out), "; ")
 }
 
-// TestWritesBetweenTables has writes go to the plain table and to the sharded one: to the new
-// one first, to both until settled.
+// TestWritesBetweenTables checks that writes go to the plain table and to the sharded one: first to
+// the new one, and to both until settled.
 func TestWritesBetweenTables(t *testing.T) {
 	const where, in = "WHERE p = ? AND q = ?", " AND shard = ?"
 	for _, c := range []struct {
 		text           string
-		plain, sharded string // what is sent to either, but for the table's name
+		plain, sharded string // the statement for each, with T for the table's name
 	}{
 		{"INSERT INTO t (p, q, c, v) VALUES (1, 'a', 2, 'x')", "INSERT INTO ks.T (p, q, c, v) VALUES (?, ?, ?, 'x')", "INSERT INTO ks.T (p, q, c, v, shard) VALUES (?, ?, ?, 'x', ?)"},
 		{"UPDATE t SET n = 5 WHERE p = 1 AND q = 'a' AND c = 2", "UPDATE ks.T SET n = 5 " + where + " AND c = ?", "UPDATE ks.T SET n = 5 " + where + in + " AND c = ?"},
@@ -124,8 +124,8 @@ func TestWritesBetweenTables(t *testing.T) {
 	}
 }
 
-// TestPastWritesBetweenTables has a write with a timestamp from before the change go to the
-// old table alone; what lives there goes to the new one later.
+// TestPastWritesBetweenTables checks that a write with a timestamp from before the change goes only
+// to the old table. The mover carries the live rows to the new table later.
 func TestPastWritesBetweenTables(t *testing.T) {
 	table, s := betweenTables(t, reshard.Announced, false)
 	tree, a := analysed(t, s, "INSERT INTO t (p, q, c, v) VALUES (1, 'a', 2, 'x')")
@@ -146,7 +146,7 @@ func TestPastWritesBetweenTables(t *testing.T) {
 	}
 }
 
-// TestCarriesBetweenTables has a row's looks, copies and deletions go to the physical table
+// TestCarriesBetweenTables checks that a row's looks, copies and deletions go to the physical table
 // of their place.
 func TestCarriesBetweenTables(t *testing.T) {
 	for _, back := range []bool{false, true} {
@@ -179,8 +179,8 @@ func TestCarriesBetweenTables(t *testing.T) {
 	}
 }
 
-// TestReadsBetweenTables has reads go to the old table, to both or to the new one, and scans by
-// the partitions of the table that they began with.
+// TestReadsBetweenTables checks that reads go to the old table, to both or to the new one, and that
+// scans go by the partitions of the table with which they began.
 func TestReadsBetweenTables(t *testing.T) {
 	for _, c := range []struct {
 		step       reshard.Step
@@ -250,7 +250,8 @@ func TestReadsBetweenTables(t *testing.T) {
 	}
 }
 
-// TestPositionsOfPlain has a plain table's positions be those of Cassandra's own partitions.
+// TestPositionsOfPlain checks that a plain table's positions equal those of Cassandra's own
+// partitions.
 func TestPositionsOfPlain(t *testing.T) {
 	table, _ := betweenTables(t, reshard.Announced, false)
 	key := [][]byte{IntValue(1), []byte("a")}
@@ -267,8 +268,7 @@ func TestPositionsOfPlain(t *testing.T) {
 	}
 }
 
-// TestNotBetweenTables refuses changes between physical tables that places cannot be told
-// apart in.
+// TestNotBetweenTables refuses changes between physical tables whose places cannot be told apart.
 func TestNotBetweenTables(t *testing.T) {
 	sharded, _ := testTable(t, plainSchema)
 	for _, c := range []struct{ from, to Kept }{

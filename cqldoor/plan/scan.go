@@ -49,7 +49,7 @@ func (p *Select) owners(stmt *syntax.Select) error {
 	return p.walksBy(p.Table)
 }
 
-// walksBy lets scans go by the places of one more table.
+// walksBy prepares scans that go over the places of one more table.
 func (p *Select) walksBy(t *Table) (err error) {
 	names := t.keyColumns()
 	s := &syntax.Select{Distinct: true, From: t.name(), Limit: marker(Limit, 0)}

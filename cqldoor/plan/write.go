@@ -281,7 +281,7 @@ func (t *Table) partition() []syntax.Relation {
 	return t.inShard(out)
 }
 
-// insertShard adds the shard to what an INSERT writes, where the table has shards.
+// insertShard adds the shard to the columns of an INSERT if the table has shards.
 func (t *Table) insertShard(s *syntax.Insert) {
 	if !t.Plain() {
 		s.Columns = append(s.Columns, t.Layout.Column)

@@ -221,12 +221,12 @@ func written(cl wire.Consistency) wire.Consistency {
 	return quorum(cl)
 }
 
-// resolved is page for a table whose reads use both places. It makes rows that differ equal
-// before the answer.
+// resolved does the work of page for a table whose reads use both places. It makes rows that differ
+// equal before the answer.
 //
-// A row that is in neither place at the first read is left out, even if it is written meanwhile:
-// that write had not been acknowledged when the read began. So a page ends even if its rows are
-// written all the time.
+// A row that is in neither place at the first read is left out, even if a client writes it
+// meanwhile: that write had not been acknowledged when the read began. So a page ends even if
+// clients write its rows all the time.
 func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	old := *x
 	old.plan, old.width = x.plan.Old, nil
@@ -284,7 +284,7 @@ func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 	} else if was.ends {
 		next.end, next.ends = next.adopt(was, &was.end), true
 	}
-	was.held.close() // the rows adopted from it are few
+	was.held.close() // few rows are adopted from it
 	next.rows, next.more = rows, bound != nil
 	if len(rows) > want {
 		next.rows, next.more = rows[:want], true
@@ -293,7 +293,7 @@ func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 	return next, nil
 }
 
-// held reads rows of a segment, as many as may be in memory at once.
+// held reads rows of a segment, up to as many as may be in memory at once.
 func (x *reader) held(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for limit := x.r.held; ; {
 		if want == 1 {
@@ -307,7 +307,7 @@ func (x *reader) held(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	}
 }
 
-// maxResolve is how many times a row that is written all the time is read again.
+// maxResolve is the number of times that settle reads a row again that clients write all the time.
 const maxResolve = 20
 
 // settle makes the places of a row equal and appends the row as it is then.

@@ -10,32 +10,32 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// When a change of a plain table to a sharded one is announced, the router claims what the
-// doors forwarded until then. What they have forwarded may still be under way, and writes to
-// the plain table alone. So this door has acknowledged the announcement only when all of it
-// has been answered.
+// When a mover announces the change of a plain table to a sharded one, the router claims statements
+// that the doors forwarded until then. Forwarded statements may still be under way, and they write
+// to the plain table only. So this door acknowledges the announcement only after all of them have
+// been answered.
 
-// claims are the tables whose statements the router claims, and that were forwarded before.
+// claims holds the tables whose statements the router claims and the doors forwarded before.
 type claims struct {
 	eras *cqldoor.Eras
 
 	mu     sync.Mutex
-	passed map[[16]byte]bool // by table: what was forwarded has been answered; false: it is waited for
+	passed map[[16]byte]bool // by table; true: the forwarded statements have been answered; false: a goroutine waits for them
 }
 
-// have says whether nothing of a table is under way that was forwarded before the router
-// claimed it.
+// have reports whether no statement on a table is under way that a door forwarded before the router
+// claimed the table.
 func (c *claims) have(t *plan.Table) bool {
 	if t == nil || !t.Plain() || t.Change == nil || c.eras == nil {
-		return true // without doors nothing was forwarded
+		return true // without doors, nothing was forwarded
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.passed[t.ID]
 }
 
-// wait waits until the router has a table. The caller has seen that doors ask a view in which
-// the table is claimed.
+// wait waits until have is true for a table. The caller has made sure that doors use a view that
+// claims the table.
 func (c *claims) wait(ctx context.Context, t *plan.Table) error {
 	if c.have(t) {
 		return nil
@@ -49,7 +49,7 @@ func (c *claims) wait(ctx context.Context, t *plan.Table) error {
 	return nil
 }
 
-// await is wait in the background, by go, unless somebody is at it.
+// await calls wait in the background, through run, unless another call has already done so.
 func (c *claims) await(ctx context.Context, t *plan.Table, run func(func())) {
 	if c.have(t) {
 		return
@@ -72,8 +72,8 @@ func (c *claims) await(ctx context.Context, t *plan.Table, run func(func())) {
 	})
 }
 
-// keep forgets the tables that are not under such a change in a state: they are forwarded
-// again, or sharded.
+// keep forgets the tables that are not under such a change in a state. The doors forward their
+// statements again, or the tables are sharded.
 func (c *claims) keep(s *State) {
 	under := map[[16]byte]bool{}
 	for _, tables := range s.Tables {

@@ -50,9 +50,10 @@ func (r *Router) Events(bodies, out [][]byte) [][]byte {
 	return out
 }
 
-// shownEvent is the body of an event of the schema as clients are to see it, nil where they are
-// not: that a physical table of another name was made, altered or dropped is that the logical
-// table was altered, and that the physical table went that had the logical one's name is none.
+// shownEvent returns the body of a schema event as clients see it, or nil if they must not see it.
+// If the event is about the physical table that has the rows and another name, clients see an
+// UPDATED of the logical table. They do not see events of other hidden tables. If the event is
+// about the first physical table, which had the logical name, clients also see an UPDATED.
 func (v *view) shownEvent(before *view, body []byte) []byte {
 	e, err := wire.ParseEvent(body)
 	if err != nil || e.Schema.Target != wire.TargetTable {
@@ -75,7 +76,8 @@ func (v *view) shownEvent(before *view, body []byte) []byte {
 	return body
 }
 
-// logicalOf is the logical table that has a physical one of another name; nil: none has.
+// logicalOf returns the logical table whose rows are in the physical table n, or nil if there is
+// none.
 func (v *view) logicalOf(n syntax.Name) *sharded {
 	for _, t := range v.tables[n.Keyspace] {
 		if t.entry.Physical == n.Name {

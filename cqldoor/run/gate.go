@@ -69,7 +69,7 @@ func (v *view) judge(h syntax.Head, keyspace string) verdict {
 		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
 			return ofRouter
 		case len(v.hidden) > 0 && v.hidden[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
-			return ofRouter // to which there is no such table
+			return ofRouter // the router reports that there is no such table
 		}
 		return ofStore
 	case h.Kind == syntax.StatementUse:

@@ -245,7 +245,7 @@ func (f *schemaFetch) rows() ([]partitionRows, error) {
 // sort brings rows into the order of the names that clients see.
 func (f *schemaFetch) sort(all []partitionRows) {
 	if len(f.view.Load().hidden) == 0 && len(f.before.hidden) == 0 {
-		return // in which they came
+		return // keep the order in which the rows came
 	}
 	for _, p := range all {
 		slices.SortStableFunc(p.rows, func(a, b *schemaRow) int {

@@ -163,7 +163,7 @@ func (x *schemas) acknowledge() {
 		t := st.Table(p.Table.Keyspace, p.Table.Name)
 		switch {
 		case t != nil && t.ID == p.Table.ID && !x.claims.have(t):
-			// What was forwarded to the plain table may be under way.
+			// Statements that doors forwarded to the plain table may be under way.
 		case t != nil && t.ID == p.Table.ID:
 			generations[p.Table.ID] = t.Layout.Generation
 		case v.unserved[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}] && st == x.r.state.Load():

@@ -21,8 +21,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// movers carries out changes of layouts in this door: those that were begun here, and
-// those whose door has vanished.
+// movers carries out changes of layouts in this door: changes that this door began, and changes
+// whose door has vanished.
 type movers struct {
 	x       *schemas
 	self    [16]byte
@@ -35,7 +35,7 @@ type movers struct {
 	done    sync.WaitGroup
 }
 
-// watchEvery is how often a door looks for changes that nobody carries on.
+// watchEvery is the interval at which a door looks for changes that no door carries out.
 const watchEvery = 500 * time.Millisecond
 
 func newMovers(x *schemas) *movers {
@@ -45,7 +45,7 @@ func newMovers(x *schemas) *movers {
 	return m
 }
 
-// run looks for changes until ctx is done, and waits for those that it carries on.
+// run looks for changes until ctx is done, then waits for those that it carries out.
 func (m *movers) run(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -69,7 +69,7 @@ type sign struct {
 	since time.Time
 }
 
-// watch carries on the changes that are this door's, or nobody's.
+// watch carries out the changes that belong to this door, or to none.
 func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 	now := m.x.r.opts.Now()
 	for _, e := range m.x.view.Load().left {
@@ -91,7 +91,7 @@ func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 			}
 			beat, err := m.mover.Beat(ctx, t.entry)
 			if err != nil {
-				continue // the store cannot be asked: nobody goes on
+				continue // the store does not answer: this door takes nothing over
 			}
 			if s := watch[name]; s == nil || s.beat != beat {
 				watch[name] = &sign{beat, now}
@@ -103,10 +103,10 @@ func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 	}
 }
 
-// carryOn runs the mover of one table, unless it runs.
+// carryOn runs the mover of one table, unless it already runs.
 func (m *movers) carryOn(ctx context.Context, t syntax.Name) { m.start(ctx, t, m.mover.Run) }
 
-// start does something about one table, unless something is being done about it.
+// start runs do for one table in a goroutine, unless one already runs for the table.
 func (m *movers) start(ctx context.Context, t syntax.Name, do func(ctx context.Context, keyspace, table string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,8 +129,8 @@ func (m *movers) start(ctx context.Context, t syntax.Name, do func(ctx context.C
 	})
 }
 
-// Changes are the changes of layout that are under way, as far as this door knows without
-// asking the store: for metrics. Figures are those of changes that it carries out itself.
+// Changes returns the changes of layout that are under way, as this door knows them without asking
+// the store. It serves metrics. Only changes that this door carries out have figures.
 func (r *Router) Changes() []reshard.Status {
 	var all []reshard.Status
 	for _, tables := range r.schema.view.Load().tables {
@@ -203,7 +203,8 @@ func (m *movers) Ended(ctx context.Context, e *catalog.Entry) error {
 	return m.x.member.Withdraw(ctx, fleetTable(e))
 }
 
-// passed waits for what was passed on, which is not counted where there is no other door.
+// passed waits until the statements that the door forwarded before have been answered. Without
+// other doors, only Eras counts them.
 func (m *movers) passed(ctx context.Context) error {
 	if m.x.r.opts.Eras == nil {
 		return nil
@@ -219,21 +220,21 @@ func (m *movers) Gone(ctx context.Context, e *catalog.Entry) error {
 	return m.x.member.Withdraw(ctx, fleetTable(e))
 }
 
-// optionChange is the option of write_sharding that says what is to be done with a change.
+// optionChange is the option of write_sharding that says what to do with a change.
 const optionChange = "change"
 
-// optionKey is the option that names the one partition key that a change is of.
+// optionKey is the option that names the one partition key of a change.
 const optionKey = "key"
 
-// What it says, beside the orders of package mover.
+// These are values of optionChange besides the orders of package mover.
 const (
 	changePlan   = "plan"
 	changeStatus = "status"
 )
 
-// alterLayout carries out ALTER TABLE … WITH write_sharding. It begins a change, which
-// goes on after the answer; or says what one would take, how far one has come, or is to be
-// done with it. Those answer with one row of one column, [json].
+// alterLayout executes ALTER TABLE … WITH write_sharding. It starts a change, which continues after
+// the answer. Or it replies with the outlook of a change or the status of one, or gives an order to
+// one. Those replies are one row with one column, [json].
 func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.AlterTable) error {
 	if len(stmt.With) > 1 {
 		return wire.Invalidf("write_sharding: change the layout of a table by itself, and its other options in another statement")
@@ -244,7 +245,7 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 	}
 	order := declared[optionChange]
 	delete(declared, optionChange)
-	// The door may not have read yet what another has published.
+	// Another door may have published an entry that this door has not read yet.
 	e, err := c.catalog.Entry(ctx, t.entry.Keyspace, t.entry.Table)
 	if err != nil {
 		return errCatalog(err)
@@ -307,11 +308,11 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
 }
 
-// staticColumns says why a table that has any keeps its layout, until reads and writes of
-// them during a change have been shown to be right.
+// staticColumns is the reason why a table with static columns keeps its layout. It holds until
+// reads and writes of static columns during a change have been shown to be right.
 const staticColumns = "the table has static columns, which doors do not move yet"
 
-// mayBegin refuses a change where not all doors can follow it.
+// mayBegin returns an error if some door cannot follow a change.
 func (c *change) mayBegin(ctx context.Context) error {
 	if c.member == nil {
 		return nil
@@ -322,10 +323,10 @@ func (c *change) mayBegin(ctx context.Context) error {
 	return nil
 }
 
-// asked is the layout that is asked for: what is not said stays as it is.
+// asked returns the requested layout. Options that the client does not declare stay unchanged.
 func (c *change) asked(e *catalog.Entry, t *sharded, declared declaration) (*shard.Layout, []string, error) {
 	said := e.Layout.Options()
-	delete(said, "base") // which the change finds
+	delete(said, "base") // the change chooses the base
 	for k, v := range declared {
 		if k == "base" {
 			return nil, nil, wire.Invalidf("write_sharding: the base of a changed layout is chosen so that no place is used twice; leave 'base' out")
@@ -339,7 +340,7 @@ func (c *change) asked(e *catalog.Entry, t *sharded, declared declaration) (*sha
 	return declaration(said).layout(t.logical)
 }
 
-// json answers with one row.
+// json replies with one row that holds v as JSON.
 func (c *change) json(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -352,7 +353,8 @@ func (c *change) json(v any) error {
 	return (&answer{}).reply(c.req, out.Finish())
 }
 
-// underChange refuses what cannot be done to a table while its layout is being changed.
+// underChange returns an error if the layout of a table is being changed. what names the refused
+// action.
 func underChange(e *catalog.Entry, what string) error {
 	if e.Change == nil {
 		return nil

@@ -21,12 +21,12 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// sleeper is a store whose door can be stopped, as SIGSTOP does: what the door sends stays
-// on the way, and no answer reaches it, until it is woken.
+// sleeper is the store of a door that a test can stop, as SIGSTOP does. Until the door is woken,
+// its requests stay on the way, and no answer reaches it.
 type sleeper struct {
 	store.Store
 	mu   sync.Mutex
-	wake chan struct{} // nil: it is awake
+	wake chan struct{} // nil: the door is awake
 }
 
 func (s *sleeper) MaxVersion(ctx context.Context) (wire.Version, error) {
@@ -42,7 +42,7 @@ func (s *sleeper) Open(ctx context.Context, o store.LinkOptions) (store.Link, er
 	return sleepyLink{l, s}, nil
 }
 
-// sleep stops the door until the function that it returns is called.
+// sleep stops the door until the test calls the returned function.
 func (s *sleeper) sleep() (wake func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (l sleepyLink) Send(ctx context.Context, req wire.Message, reply func(wire.
 	}()
 }
 
-// startDoor starts one of several doors, which finds others vanished within seconds.
+// startDoor starts one of several doors. It detects vanished doors within seconds.
 func startDoor(t *testing.T, st store.Store, name string) *Router {
 	t.Helper()
 	r := New(Options{
@@ -125,7 +125,7 @@ func liveChangeOfSeveralDoors(t *testing.T, st store.Store) {
 	})
 }
 
-// newLivedAtDoors makes a table and two doors that can be stopped.
+// newLivedAtDoors makes a table and two doors that a test can stop.
 func newLivedAtDoors(t *testing.T, st store.Store) (*lived, [2]*sleeper) {
 	t.Helper()
 	beds := [2]*sleeper{{Store: st}, {Store: st}}
@@ -138,9 +138,9 @@ func newLivedAtDoors(t *testing.T, st store.Store) (*lived, [2]*sleeper) {
 	return &lived{t: t, table: "lived.t", doors: []*gocql.Session{s, session(t, serveDoor(t, beds[1], b), 5)}}, beds
 }
 
-// TestDoorsThatStop stops doors for random times while the layout changes: the one that
-// moves rows, too, whose change another door takes over. Doors that wake answer nothing
-// wrong, and no change is left half done.
+// TestDoorsThatStop stops doors for random times while the layout changes, including the door that
+// moves rows, whose change another door takes over. Doors that wake give no wrong answer, and no
+// change stays half done.
 func TestDoorsThatStop(t *testing.T) { onStores(t, doorsThatStop) }
 
 func doorsThatStop(t *testing.T, st store.Store) {
@@ -163,7 +163,7 @@ func doorsThatStop(t *testing.T, st store.Store) {
 	})
 }
 
-// TestTakenOver stops the door that moves rows for good: another door ends the change.
+// TestTakenOver stops the door that moves rows for ever: another door completes the change.
 func TestTakenOver(t *testing.T) { onStores(t, takenOver) }
 
 func takenOver(t *testing.T, st store.Store) {
@@ -188,8 +188,7 @@ func takenOver(t *testing.T, st store.Store) {
 	}
 }
 
-// TestDoorOfAnOlderRelease refuses a change while a door is there that does not know its
-// steps.
+// TestDoorOfAnOlderRelease checks that a change is refused while some door does not know its steps.
 func TestDoorOfAnOlderRelease(t *testing.T) {
 	st := embedded(t)
 	s := newSceneOf(t, st, startRouterOf(t, st, 5*time.Second))

@@ -18,8 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// alterKey gives one partition key a number of shards of its own:
-// {'key': '2020-07-10', 'shards': '64'}.
+// alterKey gives one partition key its own number of shards: {'key': '2020-07-10', 'shards': '64'}.
 func (c *change) alterKey(ctx context.Context, e *catalog.Entry, t *sharded, declared declaration, order string) error {
 	if order != "" {
 		return wire.Invalidf("write_sharding: 'change': '%s' is of a table's change, not of one key's", order)
@@ -53,8 +52,8 @@ func (c *change) alterKey(ctx context.Context, e *catalog.Entry, t *sharded, dec
 	return (&answer{}).reply(c.req, wire.AppendVoid(nil))
 }
 
-// parseKey reads a partition key as people write it: its value, or several with commas
-// between, in double quotes where they have commas themselves.
+// parseKey reads a partition key as people write it: one value, or several separated by commas. A
+// value that contains a comma is in double quotes.
 func parseKey(t *schema.Table, text string) ([]byte, error) {
 	parts := []string{text}
 	if len(t.PartitionKey) > 1 {
@@ -74,8 +73,9 @@ func parseKey(t *schema.Table, text string) ([]byte, error) {
 	return plan.AppendKey(nil, key), nil
 }
 
-// keyRowsFrom is the layout in which one key's rows from a clustering key on have a number of
-// shards of their own: no row moves.
+// keyRowsFrom returns the layout in which the rows of one key, from a clustering key on, have their
+// own number of shards. No row moves. The function that it returns checks that the key has no such
+// rows yet.
 func (c *change) keyRowsFrom(e *catalog.Entry, t *sharded, declared declaration, r shard.Range, from []byte) (*shard.Layout, func(context.Context) error, error) {
 	key, err := parseKey(t.logical, declared[optionKey])
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// lived is a table that clients go on using while its layout changes. Each worker has rows
-// of its own, so that it knows what every read must give; some rows nobody touches.
+// lived is a table that clients use while its layout changes. Each worker has its own rows, so that
+// it knows what every read must return. Nobody changes some other rows.
 type lived struct {
 	t      *testing.T
 	table  string
@@ -31,10 +31,10 @@ type lived struct {
 	stop   chan struct{}
 	ops    int
 
-	unknown int // writes that were under way when another door learnt of a step; done again
+	unknown int // writes that were under way when another door learned of a step; repeated
 }
 
-// write does a write until its outcome is known.
+// write repeats a write until its outcome is known.
 func (l *lived) write(s *gocql.Session, text string, values ...any) error {
 	for {
 		err := s.Query(text, values...).Exec()
@@ -62,7 +62,7 @@ func (l *lived) fault(format string, args ...any) {
 	}
 }
 
-// work is what one client does until it is told to stop; at the end everything is compared.
+// work runs one client until it is told to stop, and then compares all its rows.
 func (l *lived) work(worker int, r *rand.Rand) {
 	model := map[[2]int]cells{}
 	base := 1000 * (worker + 1)
@@ -133,7 +133,7 @@ func (l *lived) work(worker int, r *rand.Rand) {
 	}
 }
 
-// compare reads a worker's rows of one partition, in order.
+// compare reads a worker's rows of one partition, in order, and compares them with the model.
 func (l *lived) compare(s *gocql.Session, p, base int, model map[[2]int]cells) error {
 	it := s.Query("SELECT c, v, n FROM "+l.table+" WHERE p = ? AND c >= ? AND c < ?", p, base, base+1000).PageSize(5).Iter()
 	var c int
@@ -161,7 +161,7 @@ func (l *lived) compare(s *gocql.Session, p, base int, model map[[2]int]cells) e
 	return err
 }
 
-// scan goes over the whole table: the rows that nobody touches are there once each.
+// scan reads the whole table and checks that the rows that nobody changes are there once each.
 func (l *lived) scan(s *gocql.Session) {
 	it := s.Query("SELECT p, c FROM " + l.table).PageSize(7).Iter()
 	seen := map[[2]int]int{}
@@ -173,7 +173,7 @@ func (l *lived) scan(s *gocql.Session) {
 	}
 	switch err := it.Close(); {
 	case err != nil && strings.Contains(err.Error(), "Invalid value for the paging state"):
-		return // it began before the change, and went by places that are no more: refused, not wrong
+		return // the scan began before the change and went by places that no longer exist: refused, not wrong
 	case err != nil:
 		l.fault("scan: %v", err)
 		return
@@ -187,7 +187,7 @@ func (l *lived) scan(s *gocql.Session) {
 	}
 }
 
-// status asks a door how far a change has come.
+// status asks a door for the progress of a change.
 func (l *lived) status() (s reshard.Status) {
 	l.t.Helper()
 	var text string
@@ -200,7 +200,7 @@ func (l *lived) status() (s reshard.Status) {
 	return s
 }
 
-// change gives the table another number of shards, and waits until it has it.
+// change changes the table's number of shards and waits until the change is over.
 func (l *lived) change(ctx context.Context, shards string, orders ...string) {
 	l.t.Helper()
 	exec(l.t, l.doors[0], "ALTER TABLE "+l.table+" WITH write_sharding = {"+shards+"}")
@@ -253,8 +253,8 @@ func (l *lived) live(workers int, during func()) {
 	l.t.Logf("%d operations, %d of unknown outcome", l.ops, l.unknown)
 }
 
-// TestLiveChange changes the layout of a table that clients read and write all the time:
-// no request fails, and every answer is that of a table that does not change.
+// TestLiveChange changes the layout of a table that clients read and write all the time. No request
+// fails, and every answer equals that of a table that does not change.
 func TestLiveChange(t *testing.T) { onStores(t, liveChange) }
 
 func liveChange(t *testing.T, st store.Store) {
@@ -287,8 +287,8 @@ func liveChange(t *testing.T, st store.Store) {
 	}
 }
 
-// TestLiveChangeOfOneKey gives single keys of a table that clients use numbers of shards of
-// their own: the rows of other keys stay where they are.
+// TestLiveChangeOfOneKey gives single keys of a table in use their own numbers of shards: the rows
+// of other keys stay at their places.
 func TestLiveChangeOfOneKey(t *testing.T) { onStores(t, liveChangeOfOneKey) }
 
 func liveChangeOfOneKey(t *testing.T, st store.Store) {
@@ -330,10 +330,10 @@ func liveChangeOfOneKey(t *testing.T, st store.Store) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	l.live(3, func() {
-		l.change(ctx, "'key': '1', 'shards': '8'") // grows where it is
+		l.change(ctx, "'key': '1', 'shards': '8'") // grows at its place
 		within(1, 1, 8)
 		within(0, 1, 1)
-		l.change(ctx, "'key': '2', 'shards': '4'") // takes places that nobody had
+		l.change(ctx, "'key': '2', 'shards': '4'") // takes places that no key had
 		within(2, 9, 12)
 		l.change(ctx, "'key': '1', 'shards': '2'", "rollback")
 		within(1, 1, 8)
@@ -363,7 +363,7 @@ func liveChangeOfOneKey(t *testing.T, st store.Store) {
 	}
 }
 
-// TestChangesThatAreRefused asks for changes that nothing may begin.
+// TestChangesThatAreRefused asks for changes that must not begin.
 func TestChangesThatAreRefused(t *testing.T) {
 	st := embedded(t)
 	s := session(t, serveDoor(t, st, startRouter(t, st)), 4)

@@ -15,12 +15,12 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// A plain table is sharded while it is in use by a change between two physical tables: the
-// plain one, and a second one that has another name. Here is what the door does about the
-// names; package mover makes and drops the tables.
+// A plain table is sharded while it is in use by a change between two physical tables: the plain
+// one and a second one with another name. This file holds the door's work on the names. Package
+// mover makes and drops the tables.
 
-// alterPlain carries out ALTER TABLE … WITH write_sharding on a plain table: it begins a change,
-// says what one would take, or says that none is under way.
+// alterPlain executes ALTER TABLE … WITH write_sharding on a plain table. It starts a change, or
+// replies with the outlook of one, or replies that no change is under way.
 func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error {
 	if len(stmt.With) > 1 {
 		return wire.Invalidf("write_sharding: change the layout of a table by itself, and its other options in another statement")
@@ -94,7 +94,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
 }
 
-// againstPlain says what stands against the sharding of plain tables, whichever they are.
+// againstPlain returns the reasons against sharding any plain table in use.
 func (c *change) againstPlain(ctx context.Context) (why []string, err error) {
 	if c.r.opts.Eras == nil {
 		why = append(why, "this router does not know what its doors have forwarded")
@@ -121,7 +121,7 @@ func (c *change) againstPlain(ctx context.Context) (why []string, err error) {
 	return why, nil
 }
 
-// mayName refuses a statement that names a physical table which clients do not see.
+// mayName returns an error for a statement that names a physical table that clients do not see.
 func (v *view) mayName(h syntax.Head, text, keyspace string) error {
 	if len(v.hidden) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func (v *view) mayName(h syntax.Head, text, keyspace string) error {
 		return nil
 	}
 	if h.Kind == syntax.StatementCreateTable {
-		return nil // the store says that the name is taken
+		return nil // the store reports that the name is taken
 	}
 	for _, n := range []syntax.Name{h.Name, h.On} {
 		if err := check(n); err != nil {
@@ -151,7 +151,8 @@ func (v *view) mayName(h syntax.Head, text, keyspace string) error {
 	return nil
 }
 
-// logicalError is an error of the store that names no hidden physical table, but the logical one.
+// logicalError returns the store's error with the logical name in place of each hidden physical
+// name.
 func (v *view) logicalError(err error) error {
 	e, ok := err.(*wire.Error)
 	if !ok || len(v.hidden) == 0 {
@@ -167,8 +168,8 @@ func (v *view) logicalError(err error) error {
 	return e
 }
 
-// logicalResult is the body of a RESULT of a schema statement on a physical table: it names the
-// logical one.
+// logicalResult returns the body of a schema statement's RESULT with the physical table's name
+// replaced by the logical one.
 func logicalResult(body []byte, physical, logical string) []byte {
 	if physical == logical || wire.KindOf(body) != wire.ResultSchemaChange {
 		return body
@@ -181,13 +182,13 @@ func logicalResult(body []byte, physical, logical string) []byte {
 	return wire.AppendSchemaChange(nil, &s)
 }
 
-// renamed says whether a table's physical one has another name.
+// renamed reports whether a table's physical table has another name.
 func (x *schemas) renamed(n syntax.Name) bool {
 	t := x.view.Load().tables[n.Keyspace][n.Name]
 	return t != nil && t.entry.Physical != t.entry.Table
 }
 
-// truncate empties a table whose physical one has another name.
+// truncate empties a table whose physical table has another name.
 func (x *schemas) truncate(ctx context.Context, req *cqldoor.Request, n syntax.Name) error {
 	v := x.view.Load()
 	t := v.tables[n.Keyspace][n.Name]
@@ -203,8 +204,9 @@ func (x *schemas) truncate(ctx context.Context, req *cqldoor.Request, n syntax.N
 	return a.reply(req, a.body)
 }
 
-// named is the sharded table that a physical one of the store is shown as: nil for a table that
-// is shown as it is, and false for one that is not shown.
+// named returns the sharded table under whose name clients see a physical table of the store. It
+// returns nil and true for a table that clients see unchanged, and false for one that they do not
+// see.
 func (v *view) named(keyspace, physical string) (*sharded, bool) {
 	n := syntax.Name{Keyspace: keyspace, Name: physical}
 	if v.hidden[n] {
@@ -215,14 +217,15 @@ func (v *view) named(keyspace, physical string) (*sharded, bool) {
 	return t, t == nil || t.entry.Physical == physical
 }
 
-// describesPhysical is a DESCRIBE of a table by its physical one's name.
+// describesPhysical rewrites a DESCRIBE of a table to the name of its physical table. It refuses a
+// hidden name and returns any other text unchanged.
 func (v *view) describesPhysical(text, keyspace string) (string, error) {
 	if len(v.hidden) == 0 {
 		return text, nil
 	}
 	tree, err := syntax.Parse(text)
 	if err != nil {
-		return text, nil // the store says so
+		return text, nil // the store reports the error
 	}
 	d, ok := tree.(*syntax.Describe)
 	if !ok || d.What != "" && !strings.EqualFold(d.What, "TABLE") || d.Name.Name == "" {
@@ -243,9 +246,9 @@ func (v *view) describesPhysical(text, keyspace string) (string, error) {
 	return text, nil
 }
 
-// plainly is the statement, under a change from a plain table, as the store answers it for that
-// table; nil where it does not. Nothing is read below the change's level of consistency, which
-// params are raised to.
+// plainly returns the statement that the store answers from the plain table during a change from
+// it, or nil if the store cannot answer it so. It raises the consistency of params to the change's
+// level: nothing is read below that.
 func (s *statement) plainly(params *wire.Params) *statement {
 	if s.sel == nil || s.sel.Plainly == nil {
 		return nil

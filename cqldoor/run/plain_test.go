@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// TestLiveSharding shards a plain table that clients read and write all the time: no request
-// fails, and every answer is that of a table that does not change.
+// TestLiveSharding shards a plain table that clients read and write all the time. No request fails,
+// and every answer equals that of a table that does not change.
 func TestLiveSharding(t *testing.T) { onStores(t, liveSharding) }
 
 func liveSharding(t *testing.T, st store.Store) {
@@ -29,7 +29,7 @@ func liveSharding(t *testing.T, st store.Store) {
 	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
 	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c))")
-	exec(t, s, "CREATE TABLE lived.tz (p int PRIMARY KEY)") // which comes behind t, and behind its physical table
+	exec(t, s, "CREATE TABLE lived.tz (p int PRIMARY KEY)") // sorts after t and after its physical table
 	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s}}
 	own := catalog.NewSession(st)
 	defer own.Close()
@@ -69,8 +69,8 @@ func liveSharding(t *testing.T, st store.Store) {
 	}
 }
 
-// TestShardedWhileInUse uses a table that was sharded while it was in use as one that was
-// created so: its second physical table is not seen.
+// TestShardedWhileInUse checks that a table sharded while in use behaves like one created sharded:
+// clients do not see its second physical table.
 func TestShardedWhileInUse(t *testing.T) { onStores(t, shardedWhileInUse) }
 
 func shardedWhileInUse(t *testing.T, st store.Store) {
@@ -112,7 +112,7 @@ func shardedWhileInUse(t *testing.T, st store.Store) {
 	if physical == "t" || id() != before {
 		t.Fatalf("the physical table is %s, the id %s and was %s", physical, id(), before)
 	}
-	// What drivers and people see of the schema.
+	// This is the schema that drivers and people see.
 	for text, want := range map[string]string{
 		"SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'inuse'":                                       "table_name=t; table_name=t_a; table_name=t_z",
 		"SELECT column_name FROM system_schema.columns WHERE keyspace_name = 'inuse' AND table_name = 't'":                "column_name=c; column_name=p; column_name=v",
@@ -134,7 +134,7 @@ func shardedWhileInUse(t *testing.T, st store.Store) {
 	if err := it.Close(); err != nil || !strings.Contains(create, "CREATE TABLE inuse.t (") || !strings.Contains(create, "write_sharding = {") || !strings.Contains(create, "as it was") || strings.Contains(create, "evenkeel_") || strings.Contains(create, "shard int") {
 		t.Errorf("it is described as %s (%v)", create, err)
 	}
-	// The physical table is nobody's to name.
+	// No client may name the physical table.
 	for _, text := range []string{"SELECT * FROM inuse." + physical, "INSERT INTO inuse." + physical + " (p, c, shard) VALUES (1, 1, 1)", "TRUNCATE inuse." + physical,
 		"DROP TABLE inuse." + physical, "ALTER TABLE inuse." + physical + " ADD x int", "BEGIN BATCH DELETE FROM inuse." + physical + " WHERE p = 1 AND shard = 1 APPLY BATCH",
 		"DESCRIBE TABLE inuse." + physical, "CREATE TABLE inuse." + physical + " (p int PRIMARY KEY)", "CREATE INDEX ON inuse." + physical + " (v)"} {
@@ -142,7 +142,7 @@ func shardedWhileInUse(t *testing.T, st store.Store) {
 			t.Errorf("%s is carried out", text)
 		}
 	}
-	// Rows, conditions and schema statements.
+	// Rows, conditions and schema statements work.
 	applied, err := s.Query("INSERT INTO inuse.t (p, c, v) VALUES (1, 3, 'y') IF NOT EXISTS").MapScanCAS(map[string]any{})
 	if err != nil || applied {
 		t.Errorf("a condition on a row that is there: %v %v", applied, err)
@@ -180,8 +180,8 @@ func shardedWhileInUse(t *testing.T, st store.Store) {
 	}
 }
 
-// TestShardingThatIsRefused asks to shard plain tables that cannot be, and gives orders where
-// there is no change.
+// TestShardingThatIsRefused asks to shard plain tables that cannot be sharded, and gives orders
+// although no change is under way.
 func TestShardingThatIsRefused(t *testing.T) {
 	st := embedded(t)
 	s := session(t, serveDoor(t, st, startRouter(t, st)), 4)
@@ -223,7 +223,7 @@ func TestShardingThatIsRefused(t *testing.T) {
 	if err := s.Query("ALTER TABLE refused.t WITH write_sharding = {'shards': '8', 'change': 'plan'}").Scan(&plan); err != nil || !strings.Contains(plan, `"rows":1,"rows_moved":1`) || !strings.Contains(plan, `"from":0,"to":8`) {
 		t.Errorf("plan says %s (%v)", plan, err)
 	}
-	// A router that does not know what was forwarded begins nothing.
+	// A router that does not know what its doors forwarded begins no change.
 	blind := New(Options{Store: st, Now: time.Now, Timeuuid: random, UUID: random, IntN: func(int) int { return 0 }})
 	if err := blind.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -239,11 +239,11 @@ func joined(rows []string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.Join(rows, "; "), " ;", ";"))
 }
 
-// holdingStore holds the first request that mentions a word until it is let go.
+// holdingStore holds the first request that mentions a word until the test releases it.
 type holdingStore struct {
 	store.Store
 	word string
-	held chan struct{} // closed when it is there
+	held chan struct{} // closed when the request is there
 	free chan struct{}
 	once sync.Once
 }
@@ -276,7 +276,8 @@ func (l holdingLink) Send(ctx context.Context, req wire.Message, reply func(wire
 }
 
 // TestShardingWaitsForWhatWasForwarded begins a change while a write that was forwarded to the
-// plain table has not reached it: nothing is copied before it has, and it is not lost.
+// plain table has not reached it. The mover copies nothing before the write arrives, and the write
+// is not lost.
 func TestShardingWaitsForWhatWasForwarded(t *testing.T) {
 	for _, lease := range []time.Duration{0, time.Second} {
 		st := &holdingStore{Store: embedded(t), word: "late row", held: make(chan struct{}), free: make(chan struct{})}
@@ -291,7 +292,7 @@ func TestShardingWaitsForWhatWasForwarded(t *testing.T) {
 		go func() { inserted <- s.Query("INSERT INTO late.t (p, c, v) VALUES (1, 2, 'late row')").Exec() }()
 		<-st.held
 		exec(t, s, "ALTER TABLE late.t WITH write_sharding = {'shards': '3'}")
-		// The mover shows that it lives while it waits.
+		// The mover shows that it is alive while it waits.
 		beats := func() int64 {
 			e := r.schema.view.Load().tables["late"]["t"].entry
 			b, err := r.schema.movers.mover.Beat(t.Context(), e)
@@ -323,8 +324,8 @@ func TestShardingWaitsForWhatWasForwarded(t *testing.T) {
 	}
 }
 
-// TestOldIDsAfterSharding executes statements that were prepared on the plain table before it
-// was sharded, by themselves and in batches: none writes into the plain table alone.
+// TestOldIDsAfterSharding executes, alone and in batches, statements that were prepared on the
+// plain table before it was sharded. None of them writes only to the plain table.
 func TestOldIDsAfterSharding(t *testing.T) {
 	st := embedded(t)
 	r := startRouter(t, st)
@@ -355,7 +356,7 @@ func TestOldIDsAfterSharding(t *testing.T) {
 		t.Fatal(err)
 	}
 	exec(t, s, "BEGIN BATCH INSERT INTO olds.t (p, c, v) VALUES (1, 4, 'y'); DELETE FROM olds.t WHERE p = 1 AND c = 1; APPLY BATCH")
-	// Row 0 may have been copied by now or not.
+	// The mover may or may not have copied row 0 by now.
 	if old, copied := count("t"), count(second); old != 4 || copied < 3 || copied > 4 {
 		t.Errorf("the plain table has %d rows, the second one %d", old, copied)
 	}
@@ -381,8 +382,8 @@ func TestOldIDsAfterSharding(t *testing.T) {
 	}
 }
 
-// TestShardingInAFleet shards a plain table at a door that others can join, and which one does
-// while the change goes on. Where another is there at the beginning the change is refused.
+// TestShardingInAFleet shards a plain table at a door while another door joins. If another door is
+// there at the beginning, the change is refused.
 func TestShardingInAFleet(t *testing.T) {
 	st := embedded(t)
 	eras := func(r *Router) *Router { r.opts.Eras = new(cqldoor.Eras); r.schema.claims.eras = r.opts.Eras; return r }
@@ -394,7 +395,7 @@ func TestShardingInAFleet(t *testing.T) {
 	if err := s.Query("ALTER TABLE lived.t WITH write_sharding = {'shards': '4'}").Exec(); err == nil || !strings.Contains(err.Error(), "in which doors find each other") {
 		t.Errorf("without a catalogue: %v", err)
 	}
-	exec(t, s, "CREATE TABLE lived.other (p int, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}") // makes it
+	exec(t, s, "CREATE TABLE lived.other (p int, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}") // makes the keyspace
 	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s, session(t, at, 5)}}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

@@ -97,7 +97,7 @@ func (r *Router) stands(ctx context.Context, s *statement) (bool, error) {
 	for _, t := range s.placed() {
 		now := st.Table(t.Keyspace, t.Name)
 		if now == nil && t.Plain() && t.Change != nil && t.Change.Step == reshard.Withdrawn {
-			continue // its sharding was taken back: the answer is the plain table's
+			continue // the sharding was taken back: the plain table's answer counts
 		}
 		// If there is no other door, no lease can end, and a change of layout waits until
 		// requests planned earlier have been answered. So the answer is good.

@@ -77,8 +77,8 @@ type Options struct {
 	// max_hint_window. 0: it has no hints.
 	Hints time.Duration
 
-	// Eras are shared with the doors that the router serves. Without them the router cannot
-	// know what they have forwarded, and a plain table cannot be sharded while it is in use.
+	// Eras is shared with the doors that the router serves. Without it, the router does not know
+	// which requests they have forwarded, and a plain table cannot be sharded while it is in use.
 	Eras *cqldoor.Eras
 
 	// Requests measures the door's requests; nil: they are not measured.

@@ -44,8 +44,8 @@ type rowset struct {
 type layout struct {
 	visible    int
 	clustering []int
-	shard      int  // -1: rows do not say it, and one shard was asked
-	split      bool // the visible cells are looked at one by one
+	shard      int  // -1: the rows do not contain it, because one shard was asked
+	split      bool // the reader looks at the visible cells one by one
 }
 
 // layoutOf returns the layout of a fetch, or of a fetch of clustering keys only.

@@ -57,7 +57,7 @@ type view struct {
 	pending  map[syntax.Name]bool // entries without a table: one is being made or dropped, and is not shown
 	unserved map[syntax.Name]bool // tables that this door cannot serve, see add
 	hidden   map[syntax.Name]bool // physical tables of other names than the logical ones
-	left     []*catalog.Entry     // whose second physical table is to be dropped
+	left     []*catalog.Entry     // entries whose second physical table must still be dropped
 	physical *schema.Schema
 	names    catalog.Names // names of all tables of the store
 	version  [16]byte      // version of the store's schema
@@ -201,10 +201,10 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
 		v.left = append(v.left, e)
 	}
 	if e.Layout.Plain() && e.Change == nil && e.Physical == e.Table {
-		return // a plain table, of which a change did not begin
+		return // a plain table whose change did not begin
 	}
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
-	s.logical, _ = e.Logical(v.physical) // it fits, or the entry would not apply
+	s.logical, _ = e.Logical(v.physical) // the table fits the layout, or the entry would not apply
 	var t *plan.Table
 	var err error
 	if e.Change != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// A door learns of another door's tables by events. An event can come later than the answer that
-// tells the other door's client that its table exists. So a statement on a table that this door
-// does not know is not passed on at once: the store would answer it for the physical table. The
-// door first looks whether there is such a table and, if so, reads the catalogue.
+// Events tell a door of other doors' tables. An event can come later than the answer that tells the
+// other door's client that its table exists. So a door does not pass on at once a statement on a
+// table that it does not know: the store would answer for the physical table. The door first looks
+// for such a table and reads the catalogue if there is one.
 
-// lacks says whether no table of that name is known that clients can use. The store may have
-// the physical table of one that is being made or dropped.
+// lacks reports whether the door knows no table of that name that clients can use. The store may
+// have the physical table of one that is being created or dropped.
 func (v *view) lacks(keyspace, name string) bool {
 	if keyspace == "" || name == "" || strings.HasPrefix(keyspace, "system") {
 		return false
@@ -43,7 +43,7 @@ func target(h syntax.Head, keyspace string) syntax.Name {
 	return n
 }
 
-// unknownTables returns the tables of a statement that are not known.
+// unknownTables returns the tables of a statement that the door does not know.
 func (x *schemas) unknownTables(h syntax.Head, keyspace, text string) []syntax.Name {
 	v, state := x.view.Load(), x.r.state.Load()
 	if h.Kind != syntax.StatementBatch {
@@ -76,8 +76,8 @@ func (x *schemas) fresh(ctx context.Context) error {
 	return x.refresh(ctx)
 }
 
-// freshOrReport is fresh for callers that can go on without it. If it fails, it logs the error
-// and keeps the old state.
+// freshOrReport calls fresh for callers that can continue without it. If fresh fails, it logs the
+// error and keeps the old state.
 func (x *schemas) freshOrReport(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
@@ -86,7 +86,7 @@ func (x *schemas) freshOrReport(ctx context.Context) {
 	}
 }
 
-// relay sends a request unchanged and answers with its response.
+// relay sends a request unchanged and replies with its response.
 func (r *Router) relay(ctx context.Context, req *cqldoor.Request) error {
 	resp, err := r.forward(ctx, req)
 	if err == nil {
@@ -95,8 +95,8 @@ func (r *Router) relay(ctx context.Context, req *cqldoor.Request) error {
 	return err
 }
 
-// forward sends a request unchanged and waits for its response. A statement that it prepares may
-// be executed from then on.
+// forward sends a request unchanged and waits for its response. If the request prepares a
+// statement, clients may execute it from then on.
 func (r *Router) forward(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	v := r.schema.view.Load()
 	resp, err := send(ctx, req)
@@ -133,7 +133,7 @@ func send(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	}
 }
 
-// serveKnown serves a QUERY or PREPARE on sharded tables in a goroutine of its own.
+// serveKnown serves a QUERY or PREPARE on sharded tables in its own goroutine.
 func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	switch syntax.Target(text).Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
@@ -161,7 +161,7 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 	return nil
 }
 
-// serveChange serves a schema statement in a goroutine of its own.
+// serveChange serves a schema statement in its own goroutine.
 func (x *schemas) serveChange(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	tree, err := syntax.Parse(text)
 	switch {
@@ -179,8 +179,8 @@ func (x *schemas) serveChange(ctx context.Context, req *cqldoor.Request, keyspac
 	return x.execute(ctx, req, tree, keyspace, text, &q.Params)
 }
 
-// reconsider serves a statement on a sharded table that is wrong by what this door knows. Another
-// door may have altered the table.
+// reconsider serves a statement on a sharded table that is wrong according to this door's schema.
+// Another door may have altered the table.
 func (r *Router) reconsider(ctx context.Context, req *cqldoor.Request, keyspace, text string, wrong error) error {
 	before := r.state.Load()
 	if err := r.schema.fresh(ctx); err != nil || r.state.Load() == before {

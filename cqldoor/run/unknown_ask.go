@@ -14,32 +14,32 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// A statement on a table that is not known goes to the store as it came: the store says best
-// that there is no such table. But another door may create a sharded table of that name, or
-// drop one, while the statement is on its way. Then the store answers for the physical table:
-// it refuses a key without its hidden column, or shows that column.
+// The door sends a statement on an unknown table to the store unchanged, because the store gives
+// the best answer if there is no such table. But another door may create or drop a sharded table of
+// that name while the statement is on its way. Then the store answers for the physical table: it
+// refuses a key without the hidden column, or shows that column.
 //
-// A door brings the entry into the catalogue before the physical table is created, and takes it
-// away after all nodes have dropped that. In between the store's own schema is read in steps: a
-// node can show a table in system_schema before or after its statements can name it. So the
-// store's answer counts only if, after it,
+// A door inserts the entry into the catalogue before it creates the physical table, and removes
+// the entry after all nodes have dropped the table. In between, nodes apply the schema in steps: a
+// node can show a table in system_schema before or after its statements can name the table. So the
+// store's answer counts only if both hold after it:
 //
-//   - the catalogue has no entry of the name. If it has one, the catalogue and the schema are
-//     read anew, and then the table is sharded, or there is none for clients.
-//   - the version of the schema is the one from before. Else a table may have come and gone
-//     meanwhile, and the statement is sent again.
+//   - The catalogue has no entry of the name. If it has one, the door reads the catalogue and the
+//     schema again. Then the table is sharded, or clients see none.
+//   - The schema's version is the one from before. Otherwise a table may have come and gone
+//     meanwhile, and the door sends the statement again.
 //
-// A write that may have been applied is not sent again. It was not applied to a physical table,
-// which takes no row without a shard.
+// The door does not send a write again that may have been applied. The store cannot have applied
+// it to a physical table, which takes no row without a shard.
 
-// unknown is a statement, and the tables of it that are not known.
+// unknown is a statement with its tables that the door does not know.
 type unknown struct {
 	x              *schemas
 	keyspace, text string
 	tables         []syntax.Name
 }
 
-// settle serves a QUERY or PREPARE on tables that are not known.
+// settle serves a QUERY or PREPARE on unknown tables.
 func (x *schemas) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, tables []syntax.Name) error {
 	resp, err := (&unknown{x, keyspace, text, tables}).ask(ctx, req)
 	switch {
@@ -53,7 +53,7 @@ func (x *schemas) settle(ctx context.Context, req *cqldoor.Request, keyspace, te
 }
 
 // relay sends a QUERY or PREPARE on tables that are not sharded, as far as this door knows, and
-// answers with its response.
+// replies with the response.
 func (x *schemas) relay(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	if tables := x.unknownTables(syntax.Target(text), keyspace, text); len(tables) > 0 {
 		return x.settle(ctx, req, keyspace, text, tables)
@@ -61,11 +61,11 @@ func (x *schemas) relay(ctx context.Context, req *cqldoor.Request, keyspace, tex
 	return x.r.relay(ctx, req)
 }
 
-// maxAsks is how often a statement is sent while the schema goes on changing.
+// maxAsks is the largest number of times that a statement is sent while the schema keeps changing.
 const maxAsks = 8
 
-// ask gives the answer to the statement. It is nil where the statement is the door's to carry
-// out, since a table of it is sharded.
+// ask returns the answer to the statement. It returns nil if one of the tables is sharded, so that
+// the door must execute the statement.
 func (u *unknown) ask(ctx context.Context, req *cqldoor.Request) (*wire.Message, error) {
 	if err := u.look(ctx); err != nil {
 		return nil, err
@@ -92,10 +92,10 @@ func (u *unknown) ask(ctx context.Context, req *cqldoor.Request) (*wire.Message,
 	return nil, errSchemaChanges
 }
 
-// errSchemaChanges is the answer where a name is never the same for as long as it takes to ask.
+// errSchemaChanges is the answer if the schema changes during every attempt.
 var errSchemaChanges = wire.Errorf(wire.CodeOverloaded, "evenkeel: the schema changes faster than the store can be asked about the table; the request was not executed; try again")
 
-// look brings what is known up to date where the store has one of the tables.
+// look refreshes the door's schema if the store has one of the unknown tables.
 func (u *unknown) look(ctx context.Context) error {
 	for _, n := range u.tables {
 		if !u.x.view.Load().lacks(n.Keyspace, n.Name) {
@@ -112,8 +112,8 @@ func (u *unknown) look(ctx context.Context) error {
 	return nil
 }
 
-// lookAgain does so after the store has answered: also where the catalogue has an entry, or the
-// schema has changed.
+// lookAgain refreshes the door's schema after the store has answered: if look would, if the schema
+// has changed, or if the catalogue has an entry for one of the tables.
 func (u *unknown) lookAgain(ctx context.Context) error {
 	if err := u.look(ctx); err != nil {
 		return err
@@ -136,9 +136,9 @@ func (u *unknown) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// judge says whether the statement needs no answer of the store: because one of the tables is
-// sharded, or because the catalogue has an entry of one of which there is no table. For that
-// it gives the answer.
+// judge reports whether the statement needs no answer from the store. That is so if one of the
+// tables is sharded. It is also so if the catalogue has an entry for a table that does not exist;
+// then judge returns the answer.
 func (u *unknown) judge() (settled bool, resp *wire.Message, err error) {
 	v, state := u.x.view.Load(), u.x.r.state.Load()
 	for _, n := range u.tables {
@@ -155,7 +155,7 @@ func (u *unknown) judge() (settled bool, resp *wire.Message, err error) {
 	return settled, nil, nil
 }
 
-// absent is Cassandra's answer to the statement where there is no such table.
+// absent returns Cassandra's answer to the statement if there is no such table.
 func (u *unknown) absent(v *view, n syntax.Name) (*wire.Message, error) {
 	keyspace := v.physical.Keyspaces[n.Keyspace]
 	if keyspace == nil {
@@ -184,7 +184,7 @@ func (u *unknown) absent(v *view, n syntax.Name) (*wire.Message, error) {
 	return nil, wire.Invalidf("table %s does not exist", n.Name)
 }
 
-// repeatable says whether the statement, which the store has answered, can be sent again
+// repeatable reports whether the door can send again a statement that the store has answered,
 // without doing anything twice.
 func (u *unknown) repeatable(req *cqldoor.Request, resp wire.Message) bool {
 	if resp.Op != wire.OpError {

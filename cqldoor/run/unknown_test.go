@@ -28,8 +28,8 @@ func (d deaf) MaxVersion(ctx context.Context) (wire.Version, error) {
 	return d.Store.(store.Versioned).MaxVersion(ctx)
 }
 
-// TestTablesOfAnotherDoor uses tables that one door has made at another that has
-// heard nothing of it, in every way in which it can be used first.
+// TestTablesOfAnotherDoor uses tables that one door has made at another door that has received no
+// event of them. The first use is each possible statement.
 func TestTablesOfAnotherDoor(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		a := newScene(t, st)
@@ -99,7 +99,7 @@ func TestTablesOfAnotherDoor(t *testing.T) {
 					at := serveDoor(t, deaf{st}, startRouter(t, deaf{st}))
 					c := dial(t, at, v)
 					b.t = t
-					for range 2 { // there is no such table: the store says so
+					for range 2 { // there is no such table: the store's answer
 						answer := b.query(c, "SELECT v FROM "+table)
 						if answer.Kind != difftest.Error || answer.Code != primitive.ErrorCodeInvalid {
 							t.Fatalf("%+v", answer)
@@ -110,13 +110,13 @@ func TestTablesOfAnotherDoor(t *testing.T) {
 						a.must(a.v5, fmt.Sprintf("INSERT INTO %s (p, c, v) VALUES (1, %d, 7)", table, i))
 					}
 					use(t, c, table)
-					// What the other door alters is known when it is asked for.
+					// The door learns of another door's ALTER TABLE when a client needs it.
 					if name != "drop" {
 						a.must(a.v5, "ALTER TABLE "+table+" ADD w int")
 						b.must(c, "SELECT w FROM "+table+" WHERE p = 1")
 						a.must(a.v5, "DROP TABLE "+table)
 					}
-					// An unsharded one of another's is used as it is.
+					// The door passes on statements on another client's unsharded table.
 					a.must(a.direct, "CREATE TABLE "+table+"u (p int PRIMARY KEY, shard int)")
 					b.must(c, "INSERT INTO "+table+"u (p, shard) VALUES (1, 2)")
 					if answer := b.must(c, "SELECT shard FROM "+table+"u"); len(answer.Rows) != 1 {
