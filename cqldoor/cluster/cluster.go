@@ -15,31 +15,31 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Cluster is a real cluster as a store.
+// Cluster is a store.Store on a real cluster.
 //
-// Lock order: Cluster.mu, pool.mu, conn.mu, the transport's own.
+// Lock order: Cluster.mu, pool.mu, conn.mu, the transport's own locks.
 type Cluster struct {
 	opts     Options
 	prepared *prepared
 	hedges   *hedges
-	ctx      context.Context // of everything that was started; done by Close
+	ctx      context.Context // of all goroutines of the cluster; done after Close
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 
 	serverName    string // for TLS
 	version       wire.Version
 	authenticator string
-	topology      atomic.Pointer[topology] // nil: nothing tells which hosts have what
-	refresh       chan struct{}            // the hosts may have changed
-	reached       chan struct{}            // a host has just been connected to
+	topology      atomic.Pointer[topology] // nil: the door does not know which hosts store which partitions
+	refresh       chan struct{}            // signals that the hosts may have changed
+	reached       chan struct{}            // signals that a host has just been connected to
 
 	mu     sync.Mutex
 	pools  map[store.LinkOptions]*pool
 	hosts  []*host
-	local  string // data centre, "" while unknown
+	local  string // data centre; "" while unknown
 	closed bool
 
-	eventMu sync.Mutex // calls of subscribers do not overlap
+	eventMu sync.Mutex // serializes calls of subscribers
 	subs    map[*func([]byte)]struct{}
 }
 
@@ -50,29 +50,29 @@ var (
 	_ store.Forwarder = (*link)(nil)
 )
 
-// host is a node of the cluster, known by the address to connect to.
+// host is a node of the cluster, identified by the address to which clients connect.
 type host struct {
 	cluster *Cluster
 	addr    string
-	up      chan struct{} // closed, and replaced, when the cluster says it is up
-	conns   atomic.Int32  // of all pools
-	quiet   atomic.Uint32 // for how many seconds it has answered nothing of what it was asked
+	up      chan struct{} // closed and replaced when the cluster reports that the host is up
+	conns   atomic.Int32  // connections of all pools
+	quiet   atomic.Uint32 // number of seconds for which the host has answered none of its requests
 	latency latency
 }
 
-// silent reports whether the host has answered nothing for a second, of what it was asked:
-// others come first until it does.
+// silent reports whether the host has answered none of its requests for a second. Requests prefer
+// other hosts until it answers.
 func (h *host) silent() bool { return h.quiet.Load() > 1 }
 
-// speaks notes that something has come from the host.
+// speaks notes that something has arrived from the host.
 func (h *host) speaks() {
 	if h.quiet.Load() != 0 {
 		h.quiet.Store(0)
 	}
 }
 
-// Connect connects to the cluster and starts what keeps the connection. It fails
-// when no contact point can be reached within ctx.
+// Connect connects to the cluster and starts the goroutines that keep the connection. It fails if
+// it reaches no contact point before ctx is done.
 func Connect(ctx context.Context, o Options) (*Cluster, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("cluster options: %w", err)
@@ -102,14 +102,14 @@ func Connect(ctx context.Context, o Options) (*Cluster, error) {
 	return cl, nil
 }
 
-// Authenticator is the class that the cluster announces.
+// Authenticator returns the class that the cluster announces.
 func (cl *Cluster) Authenticator(context.Context) (string, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	return cl.authenticator, nil
 }
 
-// MaxVersion is the newest version that the cluster speaks.
+// MaxVersion returns the newest protocol version that the cluster speaks.
 func (cl *Cluster) MaxVersion(context.Context) (wire.Version, error) { return cl.version, nil }
 
 // Open makes a link.
@@ -129,13 +129,13 @@ func (cl *Cluster) Open(ctx context.Context, o store.LinkOptions) (store.Link, e
 			return nil, err
 		}
 	}
-	// Only a pool that has opened once is kept at strength: one whose credentials
-	// or keyspace are wrong must not go on trying.
+	// Only a pool that has connected once gets keepers. A pool with wrong credentials or a wrong
+	// keyspace must not keep trying.
 	p.setHosts(cl.hostList())
 	return &link{p: p}, nil
 }
 
-// pool returns the pool for o with one link more.
+// pool returns the pool for o and counts one more link on it.
 func (cl *Cluster) pool(o store.LinkOptions) (*pool, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -154,7 +154,7 @@ func (cl *Cluster) pool(o store.LinkOptions) (*pool, error) {
 	return p, nil
 }
 
-// Events calls f with the cluster's events, as they come to one host.
+// Events calls f with the events that the control connection receives from one host.
 func (cl *Cluster) Events(ctx context.Context, f func(body []byte)) error {
 	cl.eventMu.Lock()
 	cl.subs[&f] = struct{}{}
@@ -172,7 +172,7 @@ func (cl *Cluster) Events(ctx context.Context, f func(body []byte)) error {
 	}
 }
 
-// Close ends every connection and waits for what was started.
+// Close ends every connection and waits for all goroutines.
 func (cl *Cluster) Close() error {
 	cl.mu.Lock()
 	cl.closed = true
@@ -188,7 +188,7 @@ func (cl *Cluster) Close() error {
 	return nil
 }
 
-// Hosts are the addresses in use.
+// Hosts returns the addresses in use.
 func (cl *Cluster) Hosts() []string {
 	var addrs []string
 	for _, h := range cl.hostList() {
@@ -197,8 +197,8 @@ func (cl *Cluster) Hosts() []string {
 	return addrs
 }
 
-// Work is how many requests the cluster has been sent and has not answered, those of
-// clients that have gone too, and how many wait to be sent.
+// Work returns the number of requests that the cluster has not answered yet, including those of
+// clients that have disconnected, and the number of requests that wait to be sent.
 func (cl *Cluster) Work() (inFlight, waiting int) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
@@ -219,7 +219,7 @@ func (cl *Cluster) hostList() []*host {
 	return cl.hosts
 }
 
-// hostAt returns the host with an address, nil if there is none.
+// hostAt returns the host with an address, or nil if there is none.
 func (cl *Cluster) hostAt(addr string) *host {
 	for _, h := range cl.hostList() {
 		if h.addr == addr {
@@ -235,7 +235,7 @@ func (cl *Cluster) hostUp(h *host) <-chan struct{} {
 	return h.up
 }
 
-// runBeat is the clock of all connections.
+// runBeat calls beat on all pools once a second.
 func (cl *Cluster) runBeat() {
 	seconds := func(d time.Duration) uint32 { return uint32(max(1, d/time.Second)) }
 	timeout, heartbeat, idle := seconds(cl.opts.RequestTimeout), seconds(cl.opts.Heartbeat), seconds(cl.opts.IdlePool)

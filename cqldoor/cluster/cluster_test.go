@@ -42,7 +42,7 @@ func TestVersionIsTheNewestThatBothSpeak(t *testing.T) {
 	}
 }
 
-// Law 7: no privilege by pooling.
+// TestPoolsAreKeyedByIdentity checks law 7: pooling gives no client another's rights.
 func TestPoolsAreKeyedByIdentity(t *testing.T) {
 	s := newServer(t)
 	s.passwords = map[string]string{"door": "0", "ada": "1", "bob": "2"}
@@ -60,7 +60,7 @@ func TestPoolsAreKeyedByIdentity(t *testing.T) {
 			want = "door"
 		}
 		want += "/" + o.Keyspace
-		for range 3 { // the same connection serves them
+		for range 3 { // the same connection serves all three
 			if got := whoAmI(open(t, cl, o)); got != want {
 				t.Errorf("%+v speaks as %s", o, got)
 			}
@@ -80,7 +80,7 @@ func TestPoolsAreKeyedByIdentity(t *testing.T) {
 	})
 	refused(t, cl, store.LinkOptions{Username: "bob", Password: "1"}, wire.CodeBadCredentials)
 	refused(t, cl, store.LinkOptions{Username: "bob", Password: "2", Keyspace: "nope"}, wire.CodeInvalid)
-	// Without credentials one has none: not the door's.
+	// A client without credentials does not get the door's.
 	refused(t, cl, store.LinkOptions{}, wire.CodeBadCredentials)
 }
 
@@ -94,7 +94,8 @@ func refused(t *testing.T, cl *Cluster, o store.LinkOptions, code wire.Code) {
 	}
 }
 
-// What is lost with its connection is answered by what is true of it.
+// TestLostConnection checks that a request lost with its connection gets the error that is true for
+// it.
 func TestLostConnection(t *testing.T) {
 	for _, v := range []wire.Version{wire.V4, wire.V5} {
 		t.Run(v.String(), func(t *testing.T) {
@@ -111,7 +112,7 @@ func TestLostConnection(t *testing.T) {
 					ss.reply(h, wire.OpResult, wire.AppendPrepared(nil, ss.version, &p))
 					return
 				}
-				arrived <- struct{}{} // and never answered
+				arrived <- struct{}{} // the server never answers
 			}
 			cl := connectTo(t, Options{ConnsPerHost: 1}, s)
 			l := open(t, cl, store.LinkOptions{})
@@ -136,8 +137,8 @@ func TestLostConnection(t *testing.T) {
 				{"a batch", wire.OpBatch, wire.AppendBatch(nil, v, &b), wire.CodeWriteTimeout},
 			} {
 				t.Run(test.name, func(t *testing.T) {
-					// Of the connections that were hung up one may still be taken for alive:
-					// what answers now is another.
+					// The pool may still take one of the closed connections for alive. The request
+					// that gets an answer here used another.
 					eventually(t, "there is a connection", func() bool {
 						return ask(t, l, wire.OpOptions, nil).Op == wire.OpSupported
 					})
@@ -158,8 +159,8 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// A connection that has ended, or has too much to write, is passed over while there
-// is another.
+// TestPassedOver checks that the pool does not choose a connection that has ended or has too much
+// to write, if there is another.
 func TestPassedOver(t *testing.T) {
 	a, b := newServer(t), newServer(t)
 	a.peers, b.peers = []string{b.addr}, []string{a.addr}
@@ -204,8 +205,8 @@ func TestNotSent(t *testing.T) {
 	})
 }
 
-// A statement that was prepared on one host is prepared on the others when they
-// are asked to execute it.
+// TestUnpreparedIsCured checks that a statement prepared on one host is prepared on another when
+// that host is asked to execute it.
 func TestUnpreparedIsCured(t *testing.T) {
 	for _, v := range []wire.Version{wire.V4, wire.V5} {
 		t.Run(v.String(), func(t *testing.T) {
@@ -261,7 +262,7 @@ func TestUnpreparedIsCured(t *testing.T) {
 			}
 			id, second := prepare("SELECT 1"), prepare("SELECT 2")
 			conns := (l.(*link).p.live.Load().hosts)[0]
-			for i := range 12 { // over all connections
+			for i := range 12 { // on all connections
 				busy := func(n int32) {
 					for j, c := range conns {
 						if j != i%3 {
@@ -288,7 +289,7 @@ func TestUnpreparedIsCured(t *testing.T) {
 					t.Fatalf("BATCH: %s %q", resp.Op, resp.Body)
 				}
 			}
-			// On a link with another keyspace only v5 can say where it belongs.
+			// On a link with another keyspace, only a v5 PREPARE can name the statement's keyspace.
 			other := open(t, cl, store.LinkOptions{Keyspace: "other"})
 			resp := ask(t, other, wire.OpExecute, execute(v, string(id)))
 			if (resp.Op == wire.OpResult) != (v == wire.V5) {
@@ -303,7 +304,7 @@ func TestUnpreparedIsCured(t *testing.T) {
 }
 
 func TestHostsAreFoundAndReplaced(t *testing.T) {
-	// Two servers on addresses of their own; the first knows the second.
+	// Two servers have their own addresses, and the first knows the second.
 	a, b := newServer(t), newServer(t)
 	name := func(n string) func(ss *session, h wire.Header, _ []byte) {
 		return func(ss *session, h wire.Header, _ []byte) { ss.reply(h, wire.OpResult, []byte(n)) }
@@ -328,7 +329,7 @@ func TestHostsAreFoundAndReplaced(t *testing.T) {
 	}
 	eventually(t, "both answer", func() bool { return len(answers()) == 2 })
 	t.Run("one goes down", func(t *testing.T) {
-		a.stop() // the control connection's, too
+		a.stop() // closes the control connection, too
 		eventually(t, "the other does it all", func() bool { return answers()["b"] == 20 })
 	})
 	t.Run("and comes back", func(t *testing.T) {
@@ -380,9 +381,9 @@ func TestEvents(t *testing.T) {
 
 func TestRequestTimeout(t *testing.T) {
 	s := newServer(t)
-	late := make(chan struct{}) // closed when the first request is answered
+	late := make(chan struct{}) // closed when the server answers the first request
 	answer := sync.OnceFunc(func() { close(late) })
-	t.Cleanup(answer) // the server's goroutine ends before the server
+	t.Cleanup(answer) // ends the server's goroutine before the server
 	var first, latest atomic.Int32
 	first.Store(-1)
 	s.handle = func(ss *session, h wire.Header, body []byte) {
@@ -408,7 +409,7 @@ func TestRequestTimeout(t *testing.T) {
 		for n++; ; n++ {
 			body := query(wire.V5, fmt.Sprintf("SELECT %d", n))
 			switch resp := ask(t, l, wire.OpQuery, body); {
-			case resp.Op == wire.OpError: // it has timed out itself: the machine is busy
+			case resp.Op == wire.OpError: // this request timed out itself, because the machine is busy
 			case string(resp.Body) != string(body):
 				t.Fatalf("another's response: %q", resp.Body)
 			default:
@@ -416,7 +417,7 @@ func TestRequestTimeout(t *testing.T) {
 			}
 		}
 	}
-	// Its stream is not used again before the response has come.
+	// The connection does not use the stream again before the response has come.
 	for range 200 {
 		if stream := other(); stream == first.Load() {
 			t.Fatalf("stream %d is used while it may still be answered", stream)
@@ -437,7 +438,7 @@ func TestSilentHost(t *testing.T) {
 	deaf := make(chan struct{})
 	s.handle = func(_ *session, _ wire.Header, body []byte) {
 		if strings.Contains(string(body), "deaf") {
-			<-deaf // and reads nothing more
+			<-deaf // the server reads nothing more
 		}
 	}
 	cl := connectTo(t, Options{Heartbeat: 24 * time.Hour, RequestTimeout: 24 * time.Hour, ConnsPerHost: 1}, s)
@@ -448,8 +449,8 @@ func TestSilentHost(t *testing.T) {
 	send := func(text string) {
 		l.Send(t.Context(), wire.Message{Op: wire.OpQuery, Body: query(wire.V5, text)}, func(resp wire.Message) { got <- resp })
 	}
-	// While it answers OPTIONS it is alive, though no response comes. Seconds pass as
-	// the test says; those of the clock are too few to matter.
+	// While the host answers OPTIONS, it is alive, although no response comes. The test makes the
+	// seconds pass; those of the real clock are too few to matter.
 	const heartbeat, timeout = 1000, 1_000_000
 	send("SELECT 1")
 	for range 5 {
@@ -480,14 +481,15 @@ func TestIdlePoolsAreClosed(t *testing.T) {
 		t.Fatalf("%d connections", n)
 	}
 	l.Close()
-	l.Close() // twice is once
+	l.Close() // a second Close does nothing
 	eventually(t, "only the control connection is left", func() bool { return s.count() == 1 })
 	if resp := ask(t, open(t, cl, store.LinkOptions{Keyspace: "ks"}), wire.OpQuery, query(wire.V5, "SELECT 1")); resp.Op != wire.OpResult {
 		t.Errorf("then: %s", resp.Op)
 	}
 }
 
-// A USE that gets through to a shared connection must not stay there.
+// TestSharedConnectionsKeepTheirKeyspace checks that the pool closes a shared connection on which a
+// USE took effect.
 func TestSharedConnectionsKeepTheirKeyspace(t *testing.T) {
 	s := newServer(t)
 	s.handle = func(ss *session, h wire.Header, body []byte) {
@@ -517,11 +519,11 @@ func TestForwardingDoesNotAllocate(t *testing.T) {
 		}
 	}
 	round()
-	// The server of this test allocates as well: some 10 times for each response.
+	// The server of this test allocates, too: about 10 times for each response.
 	if n := allocs.PerRun(200, round) / 50; n > 12 {
 		t.Errorf("%.1f allocations per request", n)
 	}
-	// The link alone, up to the connection's buffer.
+	// This measures only the link, up to the connection's buffer.
 	c := l.(*link).p.pick()
 	if n := allocs.PerRun(1000, func() {
 		if !c.forward(wire.Message{Op: wire.OpExecute, Body: body}, to, 0) {
@@ -558,8 +560,8 @@ func TestConnectSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A host that takes no more bytes is not sent any more: memory is bounded, and the
-// answer tells drivers to go elsewhere.
+// TestHostThatDoesNotRead checks that a host that takes no more bytes gets no more requests. That
+// limits memory, and the answer tells drivers to use another host.
 func TestHostThatDoesNotRead(t *testing.T) {
 	s := newServer(t)
 	gate := make(chan struct{})
@@ -597,7 +599,7 @@ func TestPreparedIsBounded(t *testing.T) {
 	id := func(i int) []byte { return []byte(fmt.Sprintf("%016d", i)) }
 	for i := range 1000 {
 		p.put(id(i), statement{text: strings.Repeat("x", 100)})
-		p.get(id(0)) // in use
+		p.get(id(0)) // keeps the statement in use
 	}
 	if p.bytes > 10_000 || len(p.byID) != p.order.Len() || len(p.byID) < 20 {
 		t.Errorf("%d bytes, %d statements", p.bytes, len(p.byID))

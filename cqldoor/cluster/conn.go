@@ -15,52 +15,52 @@ import (
 )
 
 const (
-	maxStreams   = 32768    // the protocol's
-	maxKeptBody  = 64 << 10 // a longer EXECUTE is not kept for a cure
-	keptCapacity = 4 << 10  // a kept body's buffer that outlives its request
+	maxStreams   = 32768    // the protocol's limit
+	maxKeptBody  = 64 << 10 // a longer EXECUTE is not kept to be sent again
+	keptCapacity = 4 << 10  // largest buffer of a kept body that outlives its request
 	maxKept      = 16 << 20 // bytes kept per connection
-	maxPending   = 4 << 20  // bytes that may wait to be written; further requests wait where they can be dropped
-	maxCures     = 64       // of one request: a BATCH may need one per statement
+	maxPending   = 4 << 20  // bytes that may wait to be written; further requests wait in a queue from which they can be dropped
+	maxCures     = 64       // cures of one request: a BATCH may need one per statement
 )
 
-// conn is one connection to one host, past its handshake. Its streams are slots:
-// who waits for the response, and what may have to be sent again.
+// conn is one connection to one host after its handshake. Its streams are slots: each slot holds
+// the receiver of a response and the request that may have to be sent again.
 type conn struct {
 	t       *transport.Conn
 	version wire.Version
 	host    *host
-	pool    *pool // nil for the control connection
+	pool    *pool // nil: the control connection
 	prep    *prepared
 
-	inFlight atomic.Int32 // for choosing; exact enough
-	most     int32        // in flight
+	inFlight atomic.Int32 // for choosing a connection; accurate enough for that
+	most     int32        // largest number of requests in flight
 	full     atomic.Bool  // more than maxPending bytes waited to be written
-	out      atomic.Bool  // of streams; set under mu
+	out      atomic.Bool  // no stream is free; set under mu
 	ended    atomic.Bool  // set under mu
 	tick     atomic.Uint32
-	heard    atomic.Uint32 // tick at which something last arrived
+	heard    atomic.Uint32 // tick at which something arrived last
 
 	mu      sync.Mutex
-	slots   []slot // grows in steps; indexes are stream ids
+	slots   []slot // grows in steps; the indexes are stream ids
 	free    []int16
-	kept    int // bytes of bodies kept
-	orphans int // slots given up whose response has not come
+	kept    int // bytes of kept bodies
+	orphans int // slots that were given up before their response came
 	why     string
 
-	done chan struct{} // the reader has ended and every slot is answered
+	done chan struct{} // closed when the reader has ended and every slot has its answer
 }
 
 // slot is one stream. The connection's mu guards it.
 type slot struct {
-	to    store.Receiver // nil when free, or given up
+	to    store.Receiver // nil: the slot is free, or its request was given up
 	tag   uint32
 	since uint32 // tick
 	op    wire.Op
 	flags wire.Flags
 	read  bool // a QUERY that is a SELECT
 	cures uint8
-	gone  bool   // given up; the response is still to come
-	body  []byte // of EXECUTE and BATCH, for a cure
+	gone  bool   // the request was given up; the response is still to come
+	body  []byte // of an EXECUTE or BATCH, to send it again after a cure
 }
 
 func newConn(t *transport.Conn, v wire.Version, h *host, p *pool, prep *prepared) *conn {
@@ -72,8 +72,8 @@ func newConn(t *transport.Conn, v wire.Version, h *host, p *pool, prep *prepared
 	return c
 }
 
-// forward queues a request and reports whether it could: not when the connection
-// has ended or has no free stream or too much to write already.
+// forward queues a request and reports whether it did. It does not if the connection has ended, has
+// no free stream, or has too much to write already.
 func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
 	if !c.takes() {
 		return false
@@ -110,8 +110,8 @@ func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
 	return true
 }
 
-// requestOf returns the request whose answer a receiver is to get; false where it has its
-// answer, or the body was too long to be kept.
+// requestOf returns the unanswered request of a receiver. It returns false if the receiver has its
+// answer, or if the body was too long to be kept.
 func (c *conn) requestOf(to store.Receiver) (req wire.Message, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,8 +123,8 @@ func (c *conn) requestOf(to store.Receiver) (req wire.Message, ok bool) {
 	return wire.Message{}, false
 }
 
-// takes reports whether the connection is one to choose: not when it has ended, or
-// has too much to write already, or too much in flight.
+// takes reports whether the connection takes another request. It does not if it has ended, has too
+// much to write already, or has too many requests in flight.
 func (c *conn) takes() bool {
 	if c.full.Load() {
 		if c.t.Full() {
@@ -135,7 +135,7 @@ func (c *conn) takes() bool {
 	return !c.ended.Load() && !c.out.Load() && c.inFlight.Load() < c.most
 }
 
-// takeFree takes a stream. The caller holds mu.
+// takeFree takes a free stream. The caller holds mu.
 func (c *conn) takeFree() (int16, bool) {
 	if len(c.free) == 0 {
 		if len(c.slots) == maxStreams {
@@ -156,7 +156,7 @@ func (c *conn) takeFree() (int16, bool) {
 	return id, true
 }
 
-// release makes a stream free again. The caller holds mu.
+// release frees a stream. The caller holds mu.
 func (c *conn) release(id int16) {
 	s := &c.slots[id]
 	c.kept -= len(s.body)
@@ -169,14 +169,13 @@ func (c *conn) release(id int16) {
 	c.out.Store(false)
 }
 
-// read hands out responses until the connection ends. It is the connection's one
-// goroutine.
+// read hands out responses until the connection ends. It runs in the connection's only goroutine.
 func (c *conn) read() {
 	var err error
 	var touched []store.Receiver
 	var arrival wire.Arrival
 	flush := func() {
-		arrival.Checked = nil // what follows arrives later
+		arrival.Checked = nil // the next response arrives later
 		for i, to := range touched {
 			to.Flush()
 			touched[i] = nil
@@ -203,7 +202,7 @@ func (c *conn) read() {
 	close(c.done)
 }
 
-// response hands one response to who waits for it.
+// response hands one response to its receiver.
 func (c *conn) response(h wire.Header, body []byte, arrival *wire.Arrival) store.Receiver {
 	if h.Stream < 0 {
 		if h.Op == wire.OpEvent && c.host != nil && c.pool == nil {
@@ -239,14 +238,14 @@ func (c *conn) response(h wire.Header, body []byte, arrival *wire.Arrival) store
 	}
 	to.Receive(tag, wire.Message{Op: h.Op, Flags: h.Flags, Body: body, Arrival: arrival})
 	if h.Op == wire.OpResult && wire.KindOf(body) == wire.ResultSetKeyspace && c.pool != nil {
-		// A USE slipped through (prepared before the door was started, say). The
-		// connection is shared and must not keep a keyspace that is not its pool's.
+		// A USE got through, for example one that was prepared before the door was started. The
+		// connection is shared and must not keep a keyspace other than its pool's.
 		c.close("its keyspace was changed")
 	}
 	return to
 }
 
-// end answers every request that waits, after the reader has ended.
+// end answers every waiting request after the reader has ended.
 func (c *conn) end(why string) {
 	c.t.Close()
 	c.mu.Lock()
@@ -290,7 +289,7 @@ func (c *conn) answerLost(s *slot, why string) {
 	s.to.Receive(s.tag, wire.Message{Op: wire.OpError, Body: errLost(s.op, text, why).Append(nil, c.version)})
 }
 
-// close ends the connection; the reader answers what waits.
+// close ends the connection. The reader then answers the waiting requests.
 func (c *conn) close(why string) {
 	c.mu.Lock()
 	if c.why == "" {
@@ -301,8 +300,8 @@ func (c *conn) close(why string) {
 	c.t.Close()
 }
 
-// beat is called once a second: it gives up requests that are too old, and asks a
-// silent host for a sign of life. Ticks are seconds.
+// beat runs once a second. It gives up requests that are too old and asks a silent host for a sign
+// of life. A tick is a second.
 func (c *conn) beat(timeout, heartbeat uint32) {
 	now := c.tick.Add(1)
 	silent := now - c.heard.Load()
@@ -339,13 +338,13 @@ func (c *conn) beat(timeout, heartbeat uint32) {
 	}
 }
 
-// ignore is a receiver of what nobody waits for.
+// ignore is a receiver for responses that nobody needs.
 type ignore struct{}
 
 func (ignore) Receive(uint32, wire.Message) {}
 func (ignore) Flush()                       {}
 
-// reason puts the end of a connection in words without addresses.
+// reason describes the end of a connection without addresses.
 func reason(err error) string {
 	if errors.Is(err, net.ErrClosed) {
 		return "it was closed"

@@ -17,13 +17,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// The control connection: one connection, by the door's own account, over which
-// the hosts are found and the events arrive.
+// The control connection uses the door's own account. Over it, the door discovers the hosts and
+// receives events.
 
-const refreshEvery = time.Minute // events may be lost
+const refreshEvery = time.Minute // the interval of discovery, because events may be lost
 
-// connectControl tries the hosts that are known and the contact points, until one
-// answers or ctx is done.
+// connectControl tries the known hosts and the contact points until one answers or ctx is done.
 func (cl *Cluster) connectControl(ctx context.Context) (*conn, error) {
 	var addrs []string
 	for _, h := range cl.hostList() {
@@ -47,7 +46,7 @@ func (cl *Cluster) connectControl(ctx context.Context) (*conn, error) {
 		}
 		var unknown *UnknownPlaceError
 		if errors.As(err, &unknown) {
-			return nil, unknown // any other host says the same
+			return nil, unknown // every other host would give the same result
 		}
 		errs = append(errs, err)
 		if ctx.Err() != nil {
@@ -81,7 +80,7 @@ func (cl *Cluster) controlTo(ctx context.Context, addr string) (*conn, error) {
 	cl.mu.Lock()
 	cl.authenticator = d.authenticator
 	cl.mu.Unlock()
-	// A name may stand for several hosts: from here on the host is its address.
+	// A name may stand for several hosts. From here on, the host has its address.
 	addr = d.t.NetConn().RemoteAddr().String()
 	c := newConn(d.t, version, &host{cluster: cl, addr: addr}, nil, cl.prepared)
 	cl.wg.Go(c.read)
@@ -96,7 +95,7 @@ func (cl *Cluster) controlTo(ctx context.Context, addr string) (*conn, error) {
 	return c, nil
 }
 
-// runControl keeps a control connection.
+// runControl keeps a control connection alive, and replaces it when it ends.
 func (cl *Cluster) runControl(c *conn) {
 	ticker := time.NewTicker(refreshEvery)
 	defer ticker.Stop()
@@ -121,8 +120,7 @@ func (cl *Cluster) runControl(c *conn) {
 			continue
 		case <-ticker.C:
 		case <-cl.refresh:
-			// A node says that it is up a moment before it listens, and events come in
-			// bunches.
+			// A node reports that it is up a moment before it listens, and events come in groups.
 			select {
 			case <-cl.ctx.Done():
 				continue
@@ -137,10 +135,10 @@ func (cl *Cluster) runControl(c *conn) {
 	}
 }
 
-// reconnectControl goes on until it has a connection, nil when the cluster closes.
+// reconnectControl tries until it has a connection. It returns nil if the cluster closes.
 func (cl *Cluster) reconnectControl() *conn {
 	select {
-	case <-cl.reached: // long ago
+	case <-cl.reached: // an old signal
 	default:
 	}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
@@ -154,12 +152,12 @@ func (cl *Cluster) reconnectControl() *conn {
 		case <-cl.ctx.Done():
 			return nil
 		case <-time.After(pause/2 + rand.N(pause)):
-		case <-cl.reached: // somebody else has found a host
+		case <-cl.reached: // another connection has reached a host
 		}
 	}
 }
 
-// reach tells a control connection that is being made that there is a host.
+// reach tells reconnectControl that a host can be reached.
 func (cl *Cluster) reach() {
 	select {
 	case cl.reached <- struct{}{}:
@@ -167,7 +165,8 @@ func (cl *Cluster) reach() {
 	}
 }
 
-// event passes an event on, and looks at the hosts anew where it is about them.
+// event passes an event on to subscribers. If the event may concern hosts or keyspaces, event also
+// requests a discovery.
 func (cl *Cluster) event(body []byte) {
 	if e, err := wire.ParseEvent(body); err == nil && (e.Type != "SCHEMA_CHANGE" || e.Schema.Target == wire.TargetKeyspace) {
 		select {
@@ -182,8 +181,7 @@ func (cl *Cluster) event(body []byte) {
 	}
 }
 
-// discover reads the hosts of the cluster and what they store, and brings the pools in
-// line with them.
+// discover reads the cluster's hosts and which partitions they store, and adapts the pools.
 func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 	local, err := c.query(ctx, "SELECT * FROM system.local WHERE key='local'")
 	if err != nil {
@@ -196,7 +194,7 @@ func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 	port, _ := strconv.Atoi(portText)
 	peers, err := c.query(ctx, "SELECT * FROM system.peers_v2")
 	if err != nil {
-		// Before Cassandra 4 there is no peers_v2, nor are there ports.
+		// Versions before Cassandra 4 have neither peers_v2 nor ports in it.
 		if peers, err = c.query(ctx, "SELECT * FROM system.peers"); err != nil {
 			return err
 		}
@@ -206,10 +204,10 @@ func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 	if err != nil {
 		return err
 	}
-	at := make([]string, len(rows)) // "" for a host of another data centre
+	at := make([]string, len(rows)) // "": a host of another data centre
 	var addrs []string
 	for i, row := range rows {
-		addr, ok := c.host.addr, true // the address that is known to work
+		addr, ok := c.host.addr, true // this address is known to work
 		if i > 0 {
 			addr, ok = peerAddress(row, port)
 		}
@@ -230,8 +228,8 @@ func (cl *Cluster) discover(ctx context.Context, c *conn) error {
 	return cl.place(ctx, c, rows, hosts)
 }
 
-// peerAddress is where a row of system.peers or peers_v2 says that clients
-// connect. A row that gossip has not completed yet has none.
+// peerAddress returns the address for clients from a row of system.peers or peers_v2. It returns
+// false for a row that gossip has not completed yet.
 func peerAddress(row map[string][]byte, port int) (string, bool) {
 	ip, ok := netip.AddrFromSlice(row["native_address"])
 	if p := row["native_port"]; ok && len(p) == 4 {
@@ -259,7 +257,7 @@ func (cl *Cluster) setHosts(addrs []string) {
 			continue
 		}
 		h := cl.hosts[i]
-		close(h.up) // who waits to try it again tries now
+		close(h.up) // a keeper that waits to try the host again tries now
 		h.up = make(chan struct{})
 		hosts = append(hosts, h)
 	}
@@ -279,7 +277,7 @@ func (cl *Cluster) setHosts(addrs []string) {
 	}
 }
 
-// call sends one request and waits for its response, whose body is the caller's.
+// call sends one request and waits for its response. The caller owns the response's body.
 func (c *conn) call(ctx context.Context, op wire.Op, body []byte) (wire.Message, error) {
 	got := make(chan wire.Message, 1)
 	ok := c.forward(wire.Message{Op: op, Body: body}, &replier{func(resp wire.Message) {
@@ -309,7 +307,7 @@ func (c *conn) call(ctx context.Context, op wire.Op, body []byte) (wire.Message,
 	}
 }
 
-// query reads the rows of a small table, by column name.
+// query returns the rows of a small result, each by column name.
 func (c *conn) query(ctx context.Context, text string) ([]map[string][]byte, error) {
 	q := wire.Query{Text: []byte(text)}
 	q.Params.Consistency = wire.One

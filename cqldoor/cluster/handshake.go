@@ -17,15 +17,15 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/transport"
 )
 
-// dialed is a connection past its handshake that nobody reads yet.
+// dialed is a connection after its handshake that has no reader yet.
 type dialed struct {
 	t             *transport.Conn
-	authenticator string // class, "" when none was announced
+	authenticator string // class; "": none was announced
 }
 
-// dial connects to a host as o says, up to its USE. What the host refuses is a
-// *wire.Error in its own words. paced, if there is one, is called when the connection has
-// become full of what is to be written, and when it no longer is.
+// dial connects to a host with the options o, up to the USE. If the host refuses, the error wraps
+// its *wire.Error. dial passes paced, which may be nil, to the connection: it is called when the
+// connection becomes full of bytes to write, and when it is no longer full.
 func (cl *Cluster) dial(ctx context.Context, addr string, o store.LinkOptions, paced func()) (dialed, error) {
 	ctx, cancel := context.WithTimeout(ctx, cl.opts.ConnectTimeout)
 	defer cancel()
@@ -63,11 +63,11 @@ func (cl *Cluster) dial(ctx context.Context, addr string, o store.LinkOptions, p
 	return dialed{t: h.t, authenticator: h.authenticator}, nil
 }
 
-// account is a user and a password.
+// account is a user name and a password.
 type account struct{ username, password string }
 
-// credentials are those of a link: its own, or the door's for an Own one, never
-// the door's for another.
+// credentials returns the credentials of a link: the door's for an Own link, and only the link's
+// own for any other.
 func (cl *Cluster) credentials(o store.LinkOptions) account {
 	if o.Own {
 		return account{cl.opts.Username, cl.opts.Password}
@@ -123,7 +123,7 @@ func (h *handshake) run(as account, o store.LinkOptions) error {
 	return err
 }
 
-// ask sends one request and waits for its response; an ERROR is returned as such.
+// ask sends one request and waits for its response. It returns an ERROR as a *wire.Error.
 func (h *handshake) ask(op wire.Op, body []byte) (wire.Message, error) {
 	h.t.Append(wire.Header{Version: h.version, Op: op}, body)
 	h.t.Flush()
@@ -153,7 +153,7 @@ func (h *handshake) ask(op wire.Op, body []byte) (wire.Message, error) {
 	}
 }
 
-// needsCredentials is the backend's wish for credentials where there are none.
+// needsCredentials reports that the backend demands credentials and the link has none.
 type needsCredentials struct{ class string }
 
 func (e *needsCredentials) Error() string {

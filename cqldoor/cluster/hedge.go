@@ -12,36 +12,36 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// A page over many shards waits for the slowest of them: over 200 shards, one answer in a
-// hundred that is slow is in 87% of pages. So a read that is part of a fan-out is sent to a
-// second host when the first takes longer than for 99 of 100 such reads lately, and the
-// answer that comes first counts. (Dean and Barroso, "The Tail at Scale", CACM 2013.)
+// A page over many shards waits for the slowest of them: over 200 shards, 87% of pages include one
+// of the slowest hundredth of answers. So the door sends a read that is part of a fan-out to a
+// second host if the first takes longer than 99 of 100 such reads did lately. The first answer
+// counts. (Dean and Barroso, "The Tail at Scale", CACM 2013.)
 //
-// What is hedged: executions of SELECT below SERIAL, parts of fan-outs alone. Everything
-// else is sent once. Hedges are at most one in twenty of such reads: a cluster that is slow
-// as a whole is not sent more. The answer that comes second is dropped when it comes; until
-// then its stream is taken, as it would be without a hedge.
+// The door hedges only parts of fan-outs that execute a SELECT below SERIAL. It sends everything
+// else once. At most one in twenty such reads is hedged, so that a cluster that is slow as a whole
+// does not get more requests. The door drops the second answer when it comes. Until then the
+// second answer holds its stream, as it would without a hedge.
 
 const (
-	// hedgeOneIn is how many reads allow for one hedge.
+	// hedgeOneIn is the number of reads that earn one hedge.
 	hedgeOneIn = 20
-	// hedgeBurst is how many hedges may be saved up: those of one page whose shards are at
-	// a host that has just stopped.
+	// hedgeBurst is the largest number of saved hedges. It suffices for one page whose shards are
+	// at a host that has just stopped.
 	hedgeBurst = 32
-	// hedgeLeast is the least time after which a read is hedged: what is faster is not slow.
+	// hedgeLeast is the shortest time after which a read is hedged. Faster reads are not slow.
 	hedgeLeast = time.Millisecond
 )
 
-// hedges are a cluster's: what may be hedged when it is time, and how much may be.
+// hedges holds the reads of a cluster that wait to be hedged, and the budget for hedges.
 type hedges struct {
-	budget              atomic.Int64 // in parts of a hedge
+	budget              atomic.Int64 // in units of 1/hedgeOneIn of a hedge
 	won, lost, failed   atomic.Int64
 	overBudget, nowhere atomic.Int64
 
 	mu    sync.Mutex
 	heap  byDue
 	timer *time.Timer
-	armed time.Time // when the timer fires; zero: it does not
+	armed time.Time // when the timer fires; zero: it is stopped
 	ended bool
 }
 
@@ -53,14 +53,14 @@ func newHedges() *hedges {
 	return h
 }
 
-// earn counts a read that might be hedged.
+// earn counts a read that may be hedged.
 func (h *hedges) earn() {
 	if h.budget.Load() < hedgeBurst*hedgeOneIn {
 		h.budget.Add(1)
 	}
 }
 
-// spend takes one hedge from the budget, if there is one.
+// spend takes one hedge from the budget and reports whether there was one.
 func (h *hedges) spend() bool {
 	for {
 		n := h.budget.Load()
@@ -73,7 +73,7 @@ func (h *hedges) spend() bool {
 	}
 }
 
-// add has a part hedged when it is due.
+// add schedules the hedge of a part.
 func (h *hedges) add(p *part) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -84,7 +84,7 @@ func (h *hedges) add(p *part) {
 	h.arm(h.heap[0].due)
 }
 
-// arm has the timer fire at a time, or before. The caller holds mu.
+// arm makes the timer fire at a time, or earlier. The caller holds mu.
 func (h *hedges) arm(at time.Time) {
 	if !h.armed.IsZero() && !at.Before(h.armed) {
 		return
@@ -93,7 +93,7 @@ func (h *hedges) arm(at time.Time) {
 	h.timer.Reset(time.Until(at))
 }
 
-// remove takes out a part that is answered.
+// remove removes a part that has its answer.
 func (h *hedges) remove(p *part) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,7 +102,7 @@ func (h *hedges) remove(p *part) {
 	}
 }
 
-// fire hedges what is due.
+// fire hedges the parts that are due.
 func (h *hedges) fire() {
 	var due []*part
 	now := time.Now()
@@ -120,7 +120,7 @@ func (h *hedges) fire() {
 	}
 }
 
-// close ends the hedging.
+// close ends hedging.
 func (h *hedges) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +128,7 @@ func (h *hedges) close() {
 	h.timer.Stop()
 }
 
-// byDue is a heap of parts that have no answer yet.
+// byDue is a heap of unanswered parts, ordered by due time.
 type byDue []*part
 
 func (b byDue) Len() int           { return len(b) }
@@ -152,40 +152,40 @@ func (b *byDue) Pop() any {
 	return p
 }
 
-// part is the receiver of a part of a fan-out: its response makes room for the next.
+// part is the receiver for a part of a fan-out. Its response makes room for the next part.
 type part struct {
 	link        *link
 	tag         uint32
-	node, other int  // that it should go to, and in its place, see store.AtNodes; -1 for none
-	hedged      bool // it may be sent twice
+	node, other int  // preferred node, and the node to use instead, see store.AtNodes; -1: none
+	hedged      bool // it may be sent to a second host
 
 	sent time.Time // to the first host
-	due  time.Time // when it is to be sent to another
-	at   int       // in hedges.heap, which guards it; -1: it is not there
+	due  time.Time // when to send it to a second host
+	at   int       // index in hedges.heap, guarded by hedges.mu; -1: not in the heap
 
 	mu       sync.Mutex
-	to       store.Receiver // nil when it has its answer
-	first    *conn          // that it was sent to
+	to       store.Receiver // nil: it has its answer
+	first    *conn          // the connection of the first host
 	left     int            // requests without an answer
 	second   second
 	twice    bool // it was sent to a second host
 	answered *answered
 }
 
-// second is the receiver of the hedge of a part.
+// second is the receiver for the hedge of a part.
 type second struct {
 	*part
 	host *host
 	sent time.Time
 }
 
-// answered says whose answer a part's is, for Flush.
+// answered says which receiver got the answer of a part, and from which host, for Flush.
 type answered struct {
 	to     store.Receiver
 	second bool
 }
 
-// newPart makes the receiver of a part of a fan-out.
+// newPart makes the receiver for a part of a fan-out.
 func (l *link) newPart(req wire.Message, to store.Receiver, tag uint32, node, other int) *part {
 	p := &part{link: l, to: to, tag: tag, node: node, other: other, at: -1, left: 1}
 	cl := l.p.cluster
@@ -195,7 +195,8 @@ func (l *link) newPart(req wire.Message, to store.Receiver, tag uint32, node, ot
 	return p
 }
 
-// mayHedge reports whether a request changes nothing, and need not meet others at one host.
+// mayHedge reports whether a request only reads and does not have to meet other requests at one
+// host.
 func (cl *Cluster) mayHedge(v wire.Version, req wire.Message) bool {
 	if req.Op != wire.OpExecute || len(req.Body) > maxKeptBody {
 		return false
@@ -212,7 +213,7 @@ func (cl *Cluster) mayHedge(v wire.Version, req wire.Message) bool {
 	return ok && r.read
 }
 
-// put sends a request over a connection, and sees to its hedge.
+// put sends a request on a connection and schedules its hedge.
 func (l *link) put(c *conn, req wire.Message, to store.Receiver, tag uint32) bool {
 	p, ok := to.(*part)
 	if !ok || !p.hedged {
@@ -227,7 +228,7 @@ func (l *link) put(c *conn, req wire.Message, to store.Receiver, tag uint32) boo
 	p.first = c
 	slow := time.Duration(c.host.latency.slow.Load())
 	if p.to == nil || slow == 0 || len(l.p.live.Load().hosts) < 2 {
-		return true // it has its answer, or it is not known what is slow, or there is no other host
+		return true // it has its answer, or it is unknown which reads are slow, or there is no other host
 	}
 	p.due = p.sent.Add(max(slow, hedgeLeast))
 	l.p.cluster.hedges.add(p)
@@ -242,7 +243,8 @@ func (p *part) hedge(h *hedges) {
 	}
 }
 
-// resend is hedge without the flush. It returns the connection that has the request now.
+// resend does the work of hedge without the flush. It returns the connection to which it sent the
+// request, or nil.
 func (p *part) resend(h *hedges) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -272,7 +274,7 @@ func (p *part) resend(h *hedges) *conn {
 	return c
 }
 
-// elsewhere returns a connection to another replica than the host that has a part, or to another
+// elsewhere returns a connection to another replica than the first host of a part, or to any other
 // host if the replicas are not known. It returns nil if no other host would answer sooner.
 func (l *link) elsewhere(p *part, req wire.Message) *conn {
 	live, not := l.p.live.Load(), p.first.host
@@ -313,7 +315,7 @@ func (p *part) Receive(_ uint32, resp wire.Message) { p.receive(resp, nil) }
 // Receive takes the second host's answer.
 func (s *second) Receive(_ uint32, resp wire.Message) { s.part.receive(resp, s) }
 
-// receive passes on an answer: the first result, or the last error where there is none.
+// receive passes on one answer: the first result, or the last error if there is no result.
 func (p *part) receive(resp wire.Message, of *second) {
 	p.mu.Lock()
 	p.left--
@@ -361,13 +363,13 @@ func (h *hedges) outcome(resp wire.Message, second bool) {
 	}
 }
 
-// Flush follows the first host's answer.
+// Flush handles the flush after the first host's answer.
 func (p *part) Flush() { p.flush(false) }
 
-// Flush follows the second host's answer.
+// Flush handles the flush after the second host's answer.
 func (s *second) Flush() { s.part.flush(true) }
 
-// flush passes on the flush that follows the answer that counted, and lets go of who got it.
+// flush passes on the flush that follows the answer that counted, and forgets its receiver.
 func (p *part) flush(second bool) {
 	p.mu.Lock()
 	a := p.answered
@@ -380,16 +382,16 @@ func (p *part) flush(second bool) {
 	a.to.Flush()
 }
 
-// HedgeStats count the reads that were sent to a second host, by whose answer counted.
+// HedgeStats counts the reads that came due for a hedge, by outcome.
 type HedgeStats struct {
-	Won        int64 // the second host's
-	Lost       int64 // the first host's
-	Failed     int64 // neither had a result
+	Won        int64 // the second host's answer counted
+	Lost       int64 // the first host's answer counted
+	Failed     int64 // neither host had a result
 	OverBudget int64 // reads that were not sent again because too many others were
 	Nowhere    int64 // reads that were not sent again because no other host could take them
 }
 
-// Hedges count since the cluster was connected to.
+// Hedges returns the counts since Connect.
 func (cl *Cluster) Hedges() HedgeStats {
 	h := cl.hedges
 	return HedgeStats{h.won.Load(), h.lost.Load(), h.failed.Load(), h.overBudget.Load(), h.nowhere.Load()}

@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// slowRing is a tokenRing where each partition is at two nodes, whose answers can be held
-// back, and a cluster that knows how long its nodes take.
+// slowRing is a tokenRing with each partition at two nodes, and a cluster that knows how long its
+// nodes take. A test can hold back the nodes' answers.
 type slowRing struct {
 	*tokenRing
 	t    testing.TB
@@ -33,13 +33,13 @@ func newSlowRing(t testing.TB, o Options) *slowRing {
 	for i := 0; i < 3*(latencyKnown+1) || slices.ContainsFunc(r.cl.hostList(), func(h *host) bool { return h.latency.slow.Load() == 0 }); i++ {
 		<-r.part(selecting, wire.LocalQuorum, keyOf(rand.Int()))
 	}
-	// On a busy machine some of these were slow, and hedged.
+	// On a busy machine, some of these were slow, and hedged.
 	r.settled()
 	r.cl.hedges.budget.Store(hedgeBurst * hedgeOneIn)
 	return r
 }
 
-// holdNode has a node answer nothing from now on; release answers what it has not.
+// holdNode makes a node answer nothing from now on. release sends the held answers.
 func (r *slowRing) holdNode(node int) {
 	r.tokenRing.mu.Lock()
 	defer r.tokenRing.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *slowRing) release() {
 	r.held = nil
 }
 
-// part sends a part of a fan-out to the first node of a partition, or the second.
+// part sends a part of a fan-out to the first two nodes of a partition.
 func (r *slowRing) part(id string, consistency wire.Consistency, key []byte) <-chan wire.Op {
 	nodes := r.cl.AppendNodes(nil, "ks", key)
 	return r.send(store.AtNodes(store.Wide(r.t.Context()), nodes[0], nodes[1]), id, consistency, key)
@@ -79,7 +79,7 @@ func (r *slowRing) send(ctx context.Context, id string, consistency wire.Consist
 	return got
 }
 
-// keysOf are n keys that a node owns.
+// keysOf returns n keys that a node owns.
 func (r *slowRing) keysOf(node, n int) (keys [][]byte) {
 	for i := 1 << 20; len(keys) < n; i++ {
 		if r.owner(keyOf(i)) == node {
@@ -89,7 +89,7 @@ func (r *slowRing) keysOf(node, n int) (keys [][]byte) {
 	return keys
 }
 
-// settled waits until no request is in flight, and no stream is taken.
+// settled waits until no request is in flight and no stream is taken.
 func (r *slowRing) settled() {
 	r.t.Helper()
 	eventually(r.t, "all streams are free", func() bool {
@@ -113,8 +113,8 @@ func (r *slowRing) settled() {
 	}
 }
 
-// What a node does not answer in time another one answers. The answer that comes second is
-// dropped, and frees its stream.
+// TestHedge checks that a second node answers a request that the first does not answer in time. The
+// second answer is dropped and frees its stream.
 func TestHedge(t *testing.T) {
 	r := newSlowRing(t, Options{})
 	before := r.cl.Hedges()
@@ -146,7 +146,8 @@ func TestHedge(t *testing.T) {
 	}
 }
 
-// Writes, conditions, serial reads and single reads are sent once, however long they take.
+// TestHedgesAreOfReads checks that writes, conditions, serial reads and single reads are sent once,
+// however long they take.
 func TestHedgesAreOfReads(t *testing.T) {
 	r := newSlowRing(t, Options{})
 	r.holdNode(1)
@@ -158,7 +159,8 @@ func TestHedgesAreOfReads(t *testing.T) {
 		r.part(selecting, wire.LocalSerial, keys[3]),
 		r.send(t.Context(), conditional, wire.LocalQuorum, keys[4]),
 	}
-	// What is due after all of these is hedged: so would they be.
+	// This part is due after all of the requests above. It is hedged, so they would have been
+	// hedged too.
 	if op := <-r.part(selecting, wire.LocalQuorum, keys[5]); op != wire.OpResult {
 		t.Errorf("a read is answered by %s", op)
 	}
@@ -174,7 +176,7 @@ func TestHedgesAreOfReads(t *testing.T) {
 	r.settled()
 }
 
-// One read in twenty is hedged at most, beside a few that were saved up.
+// TestHedgesAreFew checks that at most one read in twenty is hedged, besides a few saved hedges.
 func TestHedgesAreFew(t *testing.T) {
 	r := newSlowRing(t, Options{})
 	const n = 120
@@ -198,7 +200,8 @@ func TestHedgesAreFew(t *testing.T) {
 	r.settled()
 }
 
-// An error of one host is no answer while the other may have one.
+// TestHedgeThatFails checks that an error of one host does not count while the other may have a
+// result.
 func TestHedgeThatFails(t *testing.T) {
 	r := newSlowRing(t, Options{})
 	key := r.keysOf(1, 1)[0]
@@ -250,7 +253,8 @@ func TestNoHedge(t *testing.T) {
 	}
 }
 
-// A host that answers nothing is not asked where another can be, until it answers.
+// TestSilentHostIsAvoided checks that a host that answers nothing gets no requests if there is
+// another, until it answers.
 func TestSilentHostIsAvoided(t *testing.T) {
 	r := newSlowRing(t, Options{Heartbeat: time.Hour})
 	r.holdNode(1)
@@ -272,7 +276,8 @@ func TestSilentHostIsAvoided(t *testing.T) {
 	})
 }
 
-// The 99th percentile is told to within a quarter, and follows what hosts take.
+// TestLatency checks that the 99th percentile is exact to within a quarter and follows the hosts'
+// latency.
 func TestLatency(t *testing.T) {
 	var l latency
 	for i := range 10_000 {

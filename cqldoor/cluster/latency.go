@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// latency is how long a host took for parts of fan-outs lately: a histogram with four
+// latency records how long a host took recently for parts of fan-outs. It is a histogram with four
 // buckets for each doubling, in which older answers count less.
 type latency struct {
-	slow atomic.Int64 // the 99th percentile in nanoseconds, 0 while too little is known
+	slow atomic.Int64 // the 99th percentile in nanoseconds; 0 while there are too few answers
 
 	mu    sync.Mutex
 	count [latencyBuckets]uint32
 	all   uint32
-	since uint32 // answers since slow was computed
+	since uint32 // answers since slow was last computed
 }
 
 const (
 	latencyBuckets = 4 * 32 // up to 2^32 µs
-	// latencyKnown is how many answers tell enough. After latencyRecent answers all counts
-	// are halved.
+	// latencyKnown is the number of answers from which slow is known. After latencyRecent answers,
+	// all counts are halved.
 	latencyKnown  = 50
 	latencyRecent = 2000
 )
@@ -47,7 +47,7 @@ func (l *latency) add(d time.Duration) {
 	}
 }
 
-// quantile is the end of the bucket that the 99th percentile is in. The caller holds mu.
+// quantile returns the upper end of the bucket of the 99th percentile. The caller holds mu.
 func (l *latency) quantile() time.Duration {
 	left := l.all / 100
 	for i := len(l.count) - 1; i >= 0; i-- {
@@ -59,14 +59,14 @@ func (l *latency) quantile() time.Duration {
 	return 0
 }
 
-// bucketOf is the bucket of a duration: the octave of its microseconds, and the quarter.
+// bucketOf returns the bucket of a duration: the octave of its microseconds, and the quarter.
 func bucketOf(d time.Duration) int {
 	us := uint64(max(d.Microseconds(), 4))
 	octave := bits.Len64(us) - 1
 	return min(4*octave+int(us>>(octave-2)&3), latencyBuckets-1)
 }
 
-// endOf is the least duration beyond a bucket.
+// endOf returns the shortest duration beyond a bucket.
 func endOf(bucket int) time.Duration {
 	octave, quarter := bucket/4, bucket%4
 	return time.Duration((5+quarter)<<max(octave-2, 0)) * time.Microsecond

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/lane"
 )
 
-// link is a store.Forwarder over a pool. Between two flushes it stays on one
-// connection where it can, so that what a client sent together leaves together.
+// link is a store.Forwarder on a pool. Between two flushes it stays on one connection if it can, so
+// that requests that a client sent together leave together.
 type link struct {
 	p     *pool
 	cur   atomic.Pointer[conn]
@@ -23,11 +23,11 @@ type link struct {
 	wide, backlog lane.Flow // in the pool's queues
 	queued        atomic.Int64
 
-	// others are the connections beside cur that have something to flush: to replicas
-	// of what was sent.
+	// others lists the connections besides cur that have something to flush. They lead to replicas
+	// for some requests.
 	mu        sync.Mutex
 	others    []*conn
-	scattered atomic.Bool // there are others
+	scattered atomic.Bool // others is not empty
 }
 
 func (l *link) Forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
@@ -45,8 +45,8 @@ func (l *link) Forward(ctx context.Context, req wire.Message, to store.Receiver,
 	l.forward(ctx, req, to, tag)
 }
 
-// forward sends a request, or has it wait for a connection that takes it. It reports
-// whether the request has been answered, which is then an error.
+// forward sends a request, or queues it until a connection takes it. It reports whether it has
+// answered the request, always with an error.
 func (l *link) forward(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) (answered bool) {
 	why := whyTooMany
 	if l.p.queues.behind.Load() == 0 {
@@ -62,7 +62,7 @@ func (l *link) forward(ctx context.Context, req wire.Message, to store.Receiver,
 	return true
 }
 
-// try sends a request if there is a connection that takes it, else it says why it has not.
+// try sends a request if a connection takes it. Otherwise it returns the reason.
 func (l *link) try(req wire.Message, to store.Receiver, tag uint32) (sent bool, why string) {
 	if c := l.replica(req, to); c != nil && l.put(c, req, to, tag) {
 		l.written(c)
@@ -77,8 +77,8 @@ func (l *link) try(req wire.Message, to store.Receiver, tag uint32) (sent bool, 
 			l.cur.Store(c)
 		}
 		if l.put(c, req, to, tag) {
-			// Another goroutine may have flushed and let go of c between our look
-			// and our Append: then nobody but us will flush what we appended.
+			// Another goroutine may have flushed c and released it between our load and our append.
+			// Then only we will flush the appended request.
 			if l.cur.Load() != c {
 				c.t.Flush()
 			}
@@ -98,9 +98,9 @@ func (l *link) refuse(to store.Receiver, tag uint32, why string) {
 	to.Receive(tag, wire.Message{Op: wire.OpError, Body: errNotSent(why).Append(nil, l.p.options.Version)})
 }
 
-// replica returns a connection to a replica of what a request is about: to the node that a
-// part of a fan-out names, or the one that the link is on, if that will do. It returns nil
-// where nothing tells the replicas, or none of them can be reached.
+// replica returns a connection to a replica for a request. It prefers the node that a part of a
+// fan-out names, or the link's current connection if that leads to a replica. It returns nil if the
+// replicas are unknown or none can be reached.
 func (l *link) replica(req wire.Message, to store.Receiver) *conn {
 	live := l.p.live.Load()
 	if len(live.hosts) < 2 {
@@ -112,8 +112,8 @@ func (l *link) replica(req wire.Message, to store.Receiver) *conn {
 	return l.routed(live, req)
 }
 
-// named is replica by the nodes that a part names: the second where the first is down or
-// silent.
+// named returns a connection to a node that a part names: to the second node if the first is down
+// or silent.
 func (l *link) named(live *liveHosts, p *part) *conn {
 	t := l.p.cluster.topology.Load()
 	var first *conn
@@ -131,7 +131,7 @@ func (l *link) named(live *liveHosts, p *part) *conn {
 	return first
 }
 
-// routed is replica by what the request says itself.
+// routed returns a connection to a replica of the partition that the request itself binds.
 func (l *link) routed(live *liveHosts, req wire.Message) *conn {
 	to := l.p.cluster.target(l.p.options.Version, req)
 	if to.topology == nil {
@@ -177,14 +177,15 @@ func (l *link) Send(ctx context.Context, req wire.Message, reply func(resp wire.
 	l.Flush()
 }
 
-// Close is the link's end. What waits to be sent for a client that has gone is dropped.
+// Close ends the link. Requests that still wait to be sent are dropped, because their client has
+// gone.
 func (l *link) Close() {
 	l.p.queues.wide.Drop(&l.wide)
 	l.p.queues.backlog.Drop(&l.backlog)
 	l.close.Do(l.p.release)
 }
 
-// replier makes a receiver of a function.
+// replier turns a function into a receiver.
 type replier struct{ reply func(wire.Message) }
 
 func (r *replier) Receive(_ uint32, resp wire.Message) { r.reply(resp) }

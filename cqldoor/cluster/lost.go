@@ -8,29 +8,29 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// What a request is answered when its connection was lost, or when no response
-// came in time. Whether it was executed is then not known, and drivers act on
+// This file chooses the answer to a request whose connection was lost, or whose response did not
+// come in time. The door then does not know whether the request was executed, and drivers act on
 // the error's type:
 //
-//   - Overloaded: the Python driver's default policy sends the request to the next
-//     host whatever it is; the Java and Node drivers do so for statements marked
-//     idempotent. Right for what was never sent, and for reads. Wrong for a write
-//     that may have been applied: an increment or a list append would be doubled.
-//   - Write timeout: means exactly "may or may not have been applied". No driver
-//     repeats one of type SIMPLE or UNLOGGED_BATCH of its own accord (they repeat
-//     BATCH_LOG), and an application that can repeat it knows to.
-//   - Server error: repeated like Overloaded by Python, and says nothing.
+//   - Overloaded: the Python driver's default policy sends any request to the next host. The
+//     Java and Node drivers do so for statements marked idempotent. This is right for requests
+//     that were never sent, and for reads. It is wrong for a write that may have been applied:
+//     an increment or a list append would be doubled.
+//   - Write timeout: means exactly "may or may not have been applied". No driver repeats one of
+//     type SIMPLE or UNLOGGED_BATCH by itself (they repeat BATCH_LOG), and an application that
+//     can repeat it knows to.
+//   - Server error: Python repeats it like Overloaded, and it tells nothing.
 //
-// So: what was not sent, Overloaded; a SELECT or a PREPARE, Overloaded; all else,
-// a write timeout with nothing received.
+// So the door answers Overloaded for a request that was not sent, a SELECT or a PREPARE. It
+// answers everything else with a write timeout with nothing received.
 
-// errNotSent answers what certainly was not sent.
+// errNotSent returns the answer to a request that certainly was not sent.
 func errNotSent(why string) *wire.Error {
 	return wire.Errorf(wire.CodeOverloaded, "evenkeel: %s; the request was not sent", why)
 }
 
-// errLost answers what was sent and not answered. text is the statement where it
-// is known, of an EXECUTE that of its id.
+// errLost returns the answer to a request that was sent but not answered. text is the statement if
+// it is known; for an EXECUTE, it is the statement of its id.
 func errLost(op wire.Op, text []byte, why string) *wire.Error {
 	switch op {
 	case wire.OpExecute, wire.OpQuery:

@@ -16,68 +16,66 @@ import (
 // DefaultPort is the native protocol's port.
 const DefaultPort = 9042
 
-// Options say where the cluster is and how it is spoken to.
+// Options say how to reach the cluster and how to use it.
 type Options struct {
-	// Contacts are where to find the cluster first, host or host:port. At least
+	// Contacts are the addresses at which to find the cluster first, as host or host:port. At least
 	// one is needed.
 	Contacts []string
 
-	// TLS is used for every connection, nil for none. Where it has no server name,
-	// the first contact point's is expected of every host: certificates seldom
-	// have the addresses by which hosts are discovered.
+	// TLS is used for every connection; nil: no TLS. If it has no server name, every host must have
+	// the first contact point's: certificates seldom contain the addresses by which hosts are
+	// discovered.
 	TLS *tls.Config
 
-	// Username and Password are the door's own account, "" for none.
+	// Username and Password are the door's own account; "": none.
 	Username, Password string
 
-	// ConnsPerHost is how many connections each pool keeps to each host. Fewer
+	// ConnsPerHost is the number of connections that each pool keeps to each host. Fewer
 	// connections mean fewer, larger writes. 0 means 2; at most 64.
 	ConnsPerHost int
 
-	// InFlight is how many requests each pool has in flight to each host. Further ones go to
-	// other hosts. Where all have so many, 16 times as many wait, and the rest is
-	// refused at once. 0 means 2048; at most 32768 for each connection.
+	// InFlight is the largest number of requests that each pool has in flight to each host. Further
+	// requests go to other hosts. If all hosts have that many, 16 times as many requests wait, and
+	// the rest are refused at once. 0 means 2048; at most 32768 for each connection.
 	InFlight int
 
-	// ConnectTimeout bounds the making of a connection with all of its handshake.
-	// 0 means 5 s.
+	// ConnectTimeout limits the time to make a connection, including its handshake. 0 means 5 s.
 	ConnectTimeout time.Duration
 
-	// RequestTimeout is when a request without a response is given up. It is
-	// longer than any of the cluster's own timeouts, so that the cluster's answer
-	// comes first. 0 means 75 s.
+	// RequestTimeout is the time after which the door gives up a request without a response. It
+	// should be longer than each of the cluster's own timeouts, so that the cluster's answer comes
+	// first. 0 means 75 s.
 	RequestTimeout time.Duration
 
-	// Heartbeat is after how long a silent connection is asked for a sign of life,
-	// and how long it may then stay silent. 0 means 10 s.
+	// Heartbeat is the silence after which a connection is asked for a sign of life, and the time
+	// that it then has to answer. 0 means 10 s.
 	Heartbeat time.Duration
 
-	// IdlePool is when a pool that no link uses is closed. 0 means a minute.
+	// IdlePool is the time after which a pool without links is closed. 0 means a minute.
 	IdlePool time.Duration
 
-	// PreparedBytes bounds the texts of prepared statements that are remembered.
-	// 0 means 64 MiB.
+	// PreparedBytes limits the memory for the texts of prepared statements. 0 means 64 MiB.
 	PreparedBytes int
 
-	// LocalDC is the data centre whose hosts get all requests, "" for that of the contact
-	// point that is reached first. No request goes to a host of another one, not even where
+	// LocalDC is the data centre whose hosts get all requests. "" means that of the first contact
+	// point that the door reaches. No request goes to a host of another data centre, not even if
 	// all hosts of LocalDC are down.
 	LocalDC string
 
-	// Rack is the door's own rack in that data centre: of the replicas of a partition,
-	// those in this rack come first. "" for no preference. Requests that must meet at one
-	// replica, whichever door they come from, take no notice of it.
+	// Rack is the door's own rack in that data centre: the door prefers replicas in this rack. ""
+	// means no preference. The rack does not matter for requests that must meet at one replica,
+	// whichever door sends them.
 	Rack string
 
-	// AnyHost has requests go to any host. Otherwise an EXECUTE goes to a replica of its
+	// AnyHost makes requests go to any host. Otherwise an EXECUTE goes to a replica of its
 	// partition.
 	AnyHost bool
 
-	// NoHedge has each read of a fan-out sent to one host alone. Otherwise one that takes
-	// longer than most is sent to another host too.
+	// NoHedge makes each read of a fan-out go to one host only. Otherwise a read that takes longer
+	// than most goes to another host too.
 	NoHedge bool
 
-	// Log gets what an operator wants to know. Nil means nothing is logged.
+	// Log receives messages for the operator. Nil means that nothing is logged.
 	Log *slog.Logger
 }
 
@@ -109,7 +107,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says all that is wrong with the options.
+// Validate returns an error that lists everything wrong with the options.
 func (o Options) Validate() error {
 	var errs []error
 	if len(o.Contacts) == 0 {
@@ -143,7 +141,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// address completes a contact point with the port, and checks it.
+// address adds the port to a contact point if it has none, and checks it.
 func address(contact string, port int) (string, error) {
 	contact = strings.TrimSpace(contact)
 	host, p, err := net.SplitHostPort(contact)

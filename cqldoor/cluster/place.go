@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// UnknownPlaceError says that the cluster has no data centre, or no rack, of a name that
-// the options give.
+// UnknownPlaceError reports that the cluster does not have the data centre or rack that the options
+// name.
 type UnknownPlaceError struct {
 	What  string // "data centre" or "rack"
 	Name  string
-	Known []string // the names that there are
+	Known []string // the existing names
 }
 
 func (e *UnknownPlaceError) Error() string {
 	return fmt.Sprintf("the cluster has no %s %q; it has %s", e.What, e.Name, strings.Join(e.Known, ", "))
 }
 
-// localDC returns the data centre whose hosts are used: the one of the options, or that of
-// the first host that was reached. rows are those of system.local and system.peers. The
-// first call checks the names that the options give; later nodes may come and go.
+// localDC returns the data centre whose hosts are used: the one of the options, or that of the
+// first host that was reached. rows are those of system.local and system.peers. Only the first call
+// checks the names in the options, because nodes may come and go later.
 func (cl *Cluster) localDC(rows []map[string][]byte) (string, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()

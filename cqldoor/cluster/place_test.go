@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// placed is a tokenRing of three nodes at places of theirs.
+// placed returns a tokenRing of three nodes in the given data centres and racks.
 func placed(t testing.TB, replicas int, places ...place) *tokenRing {
 	r := newTokenRing(t, replicas)
 	at := map[string]place{}
@@ -25,7 +25,7 @@ func placed(t testing.TB, replicas int, places ...place) *tokenRing {
 	return r
 }
 
-// nodes are those that executed something with one of the first n keys.
+// nodes returns the nodes that executed a request with one of the first n keys.
 func (r *tokenRing) nodes(n int) (all []int) {
 	for i := range n {
 		all = append(all, r.nodesOf(string(keyOf(i)))...)
@@ -34,8 +34,8 @@ func (r *tokenRing) nodes(n int) (all []int) {
 	return slices.Compact(all)
 }
 
-// Requests go to hosts of one data centre alone, replicas or not, also when all of its hosts
-// are down.
+// TestLocalDC checks that requests go only to hosts of one data centre, replicas or not, even if
+// all its hosts are down.
 func TestLocalDC(t *testing.T) {
 	r := placed(t, 3, place{"north", "a"}, place{"south", "a"}, place{"south", "b"})
 	cl := connectTo(t, Options{LocalDC: "south"}, r.servers[0])
@@ -64,7 +64,8 @@ func TestLocalDC(t *testing.T) {
 	}
 }
 
-// Without a name it is the contact point's, which the log says.
+// TestDCOfTheContactPoint checks that, without a name, the door uses the contact point's data
+// centre and logs it.
 func TestDCOfTheContactPoint(t *testing.T) {
 	r := placed(t, 3, place{"north", "a"}, place{"south", "a"}, place{"south", "b"})
 	var log strings.Builder
@@ -72,7 +73,7 @@ func TestDCOfTheContactPoint(t *testing.T) {
 	if got := cl.Hosts(); len(got) != 2 || slices.Contains(got, r.servers[0].addr) {
 		t.Errorf("hosts are %v", got)
 	}
-	cl.Close() // so that nothing is logged any more
+	cl.Close() // stops the logging
 	if !strings.Contains(log.String(), `"data centre"=south others=[north]`) {
 		t.Errorf("the log does not say which data centre is used:\n%s", log.String())
 	}
@@ -96,8 +97,8 @@ func TestUnknownPlaces(t *testing.T) {
 	}
 }
 
-// The replica in the door's rack serves reads, another one where that is down. Requests that
-// have to meet go to the first replica, whichever rack it is in.
+// TestRack checks that the replica in the door's rack serves reads, and another if that is down.
+// Requests that must meet go to the first replica, whichever rack it is in.
 func TestRack(t *testing.T) {
 	r := placed(t, 3, place{"dc1", "a"}, place{"dc1", "b"}, place{"dc1", "c"})
 	cl := connectTo(t, Options{Rack: "b"}, r.servers[0])

@@ -15,10 +15,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// pool is the connections of all links with equal options.
+// pool holds the connections of all links with equal options.
 //
-// For each host there is a keeper: a goroutine that keeps ConnsPerHost
-// connections to it, as long as the pool and the host are there.
+// Each host has a keeper: a goroutine that keeps ConnsPerHost connections to the host, as long as
+// the pool and the host exist.
 type pool struct {
 	cluster *Cluster
 	options store.LinkOptions // Fresh is false
@@ -28,7 +28,7 @@ type pool struct {
 	next atomic.Uint32
 
 	mu      sync.Mutex
-	conns   []*conn            // those that live
+	conns   []*conn            // the connections that are alive
 	keepers map[string]*keeper // by address
 	links   int
 	idle    int // seconds without a link
@@ -38,7 +38,7 @@ type pool struct {
 type keeper struct {
 	host   *host
 	cancel context.CancelFunc
-	kick   chan struct{} // a connection was lost, or is wanted
+	kick   chan struct{} // signals that a connection was lost, or is wanted
 }
 
 func newPool(cl *Cluster, o store.LinkOptions) *pool {
@@ -48,12 +48,11 @@ func newPool(cl *Cluster, o store.LinkOptions) *pool {
 	return p
 }
 
-// spill is how many requests a connection has in flight before the next one to
-// the same host is used as well: below it, more connections would only mean more
-// and smaller writes.
+// spill is the number of requests in flight on a connection from which the next connection to the
+// same host is used, too. Below it, more connections would only mean more and smaller writes.
 const spill = 128
 
-// pick returns a connection to send on, nil when there is none that takes a request.
+// pick returns a connection that takes a request, or nil if there is none.
 func (p *pool) pick() *conn {
 	hosts := p.live.Load().hosts
 	if len(hosts) == 1 {
@@ -62,9 +61,9 @@ func (p *pool) pick() *conn {
 	return lessBusy(len(hosts), p.next.Add(1), func(i int) hostConns { return hosts[i] })
 }
 
-// lessBusy returns a connection to one of n hosts, nil where none takes a request: of the
-// first two from turn on that have one, the one with less in flight. A host that is silent
-// is taken where there is no other.
+// lessBusy returns a connection to one of n hosts, or nil if none takes a request. From the index
+// turn on, it compares the first two hosts that take one and chooses the connection with less in
+// flight. It chooses a silent host only if there is no other.
 func lessBusy(n int, turn uint32, host func(i int) hostConns) *conn {
 	var first, silent *conn
 	for i := range uint32(n) {
@@ -87,14 +86,13 @@ func lessBusy(n int, turn uint32, host func(i int) hostConns) *conn {
 	return first
 }
 
-// liveHosts are the hosts that there are connections to. It does not change.
+// liveHosts holds the hosts that have connections. It is immutable.
 type liveHosts struct {
 	hosts []hostConns
 	of    map[*host]hostConns
 }
 
-// pickOf returns a connection to one of the hosts that a request may go to, nil where none
-// takes it.
+// pickOf returns a connection to one of the hosts of a target, or nil if none takes a request.
 func (l *liveHosts) pickOf(to target, turn uint32) *conn {
 	host := func(i int) hostConns { return l.of[to.topology.hosts[to.nodes[i]]] }
 	if !to.ordered {
@@ -124,7 +122,7 @@ func (l *liveHosts) pickOf(to target, turn uint32) *conn {
 	return silent
 }
 
-// hostConns are the connections to one host: at least one.
+// hostConns are the connections to one host, at least one.
 type hostConns []*conn
 
 func (h hostConns) pick() *conn {
@@ -144,7 +142,7 @@ func (h hostConns) pick() *conn {
 	return least
 }
 
-// set makes conns the pool's. The caller holds mu.
+// set replaces the pool's connections. The caller holds mu.
 func (p *pool) set(conns []*conn) {
 	p.conns = conns
 	var hosts []hostConns
@@ -165,8 +163,8 @@ next:
 	p.live.Store(live)
 }
 
-// add makes a connection one of the pool's and starts reading it, unless the pool
-// has enough to that host or is closed.
+// add adds a connection to the pool and starts its reader, unless the pool has enough connections
+// to that host or is closed.
 func (p *pool) add(d dialed, h *host) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,11 +179,11 @@ func (p *pool) add(d dialed, h *host) bool {
 	return true
 }
 
-// resume goes on with the backlog after a connection came or ended: where there is none
-// any more, requests are told so.
+// resume runs the backlog after a connection came or ended. If no connection is left, waiting
+// requests get an error.
 func (p *pool) resume() { p.queues.backlog.Resume() }
 
-// count is the number of connections to a host. The caller holds mu.
+// count returns the number of connections to a host. The caller holds mu.
 func (p *pool) count(h *host) int {
 	n := 0
 	for _, c := range p.conns {
@@ -242,11 +240,11 @@ func (p *pool) setHosts(hosts []*host) {
 	}
 }
 
-// keep is a keeper's goroutine.
+// keep runs a keeper.
 func (p *pool) keep(ctx context.Context, k *keeper) {
 	const firstPause, longestPause = 100 * time.Millisecond, 10 * time.Second
 	pause := firstPause
-	var reported time.Time // of the host's absence; zero while it is there
+	var reported time.Time // when the host's absence was last logged; zero: the host is there
 	for {
 		p.mu.Lock()
 		missing := p.cluster.opts.ConnsPerHost - p.count(k.host)
@@ -271,7 +269,7 @@ func (p *pool) keep(ctx context.Context, k *keeper) {
 		if ctx.Err() != nil {
 			return
 		}
-		// Requests that wait for the host have it tried often, which is no news.
+		// Requests that wait for the host cause many attempts, and most need no log line.
 		if now := time.Now(); now.Sub(reported) >= longestPause {
 			reported = now
 			p.cluster.opts.Log.Warn("cannot connect to a host of the cluster; it is tried again and again", "error", err)
@@ -280,9 +278,9 @@ func (p *pool) keep(ctx context.Context, k *keeper) {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause/2 + rand.N(pause)):
-		case <-p.cluster.hostUp(k.host): // as the cluster has just said
+		case <-p.cluster.hostUp(k.host): // the cluster has just reported it
 		case <-k.kick:
-			// Somebody wants a connection now; not more than ten times a second.
+			// A request wants a connection now. Try at most ten times a second.
 			select {
 			case <-ctx.Done():
 				return
@@ -327,7 +325,7 @@ func (p *pool) open(ctx context.Context) error {
 	return wire.Errorf(wire.CodeOverloaded, "evenkeel: no host of the cluster can be reached")
 }
 
-// elsewhere reports whether another host may do what this one refused.
+// elsewhere reports whether another host may accept what this one refused.
 func elsewhere(c wire.Code) bool {
 	switch c {
 	case wire.CodeServer, wire.CodeOverloaded, wire.CodeIsBootstrapping, wire.CodeUnavailable:
@@ -336,8 +334,8 @@ func elsewhere(c wire.Code) bool {
 	return false
 }
 
-// wake makes keepers that wait between two attempts try again: a request has come
-// and there is no connection.
+// wake makes keepers that pause between two attempts try again, because a request has come and
+// there is no connection.
 func (p *pool) wake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -353,7 +351,7 @@ func (k *keeper) wake() {
 	}
 }
 
-// connected reports whether there is a connection that has not ended.
+// connected reports whether the pool has a connection that has not ended.
 func (p *pool) connected() bool {
 	for _, h := range p.live.Load().hosts {
 		for _, c := range h {
@@ -365,7 +363,7 @@ func (p *pool) connected() bool {
 	return false
 }
 
-// release is a link's end.
+// release removes a link from the pool.
 func (p *pool) release() {
 	p.mu.Lock()
 	p.links--
@@ -373,7 +371,7 @@ func (p *pool) release() {
 	p.mu.Unlock()
 }
 
-// asked adds the hosts that have not answered all that they were asked.
+// asked adds the hosts that have not answered all their requests.
 func (p *pool) asked(to map[*host]bool) {
 	for h, conns := range p.live.Load().of {
 		for _, c := range conns {
@@ -384,7 +382,7 @@ func (p *pool) asked(to map[*host]bool) {
 	}
 }
 
-// beat is called once a second. It reports whether the pool may be closed.
+// beat runs once a second. It reports whether the pool may be closed.
 func (p *pool) beat(timeout, heartbeat, idle uint32) bool {
 	p.mu.Lock()
 	conns := slices.Clone(p.conns)
@@ -404,8 +402,8 @@ func (p *pool) beat(timeout, heartbeat, idle uint32) bool {
 	return p.idle > int(idle)
 }
 
-// close ends the pool's connections and keepers. Requests in flight are answered
-// as lost, so the cluster closes a pool only when it is idle, or with itself.
+// close ends the pool's connections and keepers. Requests in flight are answered as lost, so the
+// cluster closes a pool only if it is idle, or when the cluster itself closes.
 func (p *pool) close(why string) {
 	p.mu.Lock()
 	p.closed = true

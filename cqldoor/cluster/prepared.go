@@ -11,17 +11,15 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// statement is what must be prepared to get an id: Cassandra's ids are a hash of
-// keyspace and text.
+// statement is what must be prepared to get an id. Cassandra's ids are a hash of keyspace and text.
 type statement struct {
 	text     string
-	keyspace string // current when it was prepared, "" for none
-	said     uint64 // hash of what the response to PREPARE says beside the id
+	keyspace string // the current keyspace when it was prepared; "": none
+	said     uint64 // hash of the response to PREPARE without the id
 }
 
-// prepared remembers the statements that were prepared, the most lately prepared up to a
-// number of bytes. Texts are read on UNPREPARED and on lost connections only, routes on the
-// way of each EXECUTE.
+// prepared remembers the most recently prepared statements, up to a number of bytes. It reads texts
+// only after UNPREPARED and on lost connections, but routes for each EXECUTE.
 type prepared struct {
 	routes routes
 
@@ -79,7 +77,7 @@ func (p *prepared) get(id []byte) (statement, bool) {
 	return e.Value.(*entry).statement, true
 }
 
-// learner stands between a PREPARE and who waits for its response.
+// learner stands between a PREPARE and the receiver of its response.
 type learner struct {
 	prep    *prepared
 	version wire.Version
@@ -88,8 +86,8 @@ type learner struct {
 	tag uint32
 }
 
-// learn returns a receiver for the response to a PREPARE, which remembers the
-// statement when it succeeds. keyspace is the link's.
+// learn returns a receiver for the response to a PREPARE. The receiver remembers the statement if
+// the PREPARE succeeds. keyspace is the link's.
 func (p *prepared) learn(v wire.Version, keyspace string, req wire.Message, to store.Receiver, tag uint32) store.Receiver {
 	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
 	if err != nil {
@@ -118,7 +116,7 @@ func (l *learner) Receive(_ uint32, resp wire.Message) {
 
 func (l *learner) Flush() { l.to.Flush() }
 
-// preparedID is the id in a RESULT Prepared.
+// preparedID returns the id in a RESULT Prepared.
 func preparedID(resp wire.Message) ([]byte, bool) {
 	id, _, ok := preparedResult(resp)
 	return id, ok
@@ -126,8 +124,8 @@ func preparedID(resp wire.Message) ([]byte, bool) {
 
 var saidSeed = maphash.MakeSeed()
 
-// preparedResult is the id in a RESULT Prepared and a hash of the rest: of the bind
-// markers and of the columns of the result.
+// preparedResult returns the id in a RESULT Prepared and a hash of the rest: the bind markers and
+// the result's columns.
 func preparedResult(resp wire.Message) (id []byte, said uint64, ok bool) {
 	if resp.Op != wire.OpResult {
 		return nil, 0, false
@@ -144,14 +142,14 @@ func preparedResult(resp wire.Message) (id []byte, said uint64, ok bool) {
 	return id, maphash.Bytes(saidSeed, body[4+2+len(id):]), true
 }
 
-// mayCure looks at an ERROR to a kept request. If it is an UNPREPARED whose
-// statement is known, it is prepared on this connection and the request waits on
-// its stream to be sent again. The caller holds mu.
+// mayCure looks at an ERROR to a kept request. If it is an UNPREPARED for a known statement,
+// mayCure prepares the statement on this connection and returns true. The request keeps its stream
+// until it is sent again. The caller holds mu.
 //
-// A v4 PREPARE cannot name a keyspace. A statement that was prepared in another
-// than this connection's is prepared all the same: if it names its table in full,
-// as the door's own statements do, its id is the same; if not, the request is
-// answered UNPREPARED again, which the driver gets.
+// A v4 PREPARE cannot name a keyspace. mayCure prepares a statement of another keyspace than the
+// connection's all the same. If the statement names its table in full, as the door's own
+// statements do, its id is the same. If not, the request gets UNPREPARED again, and the driver
+// receives that.
 func (c *conn) mayCure(h wire.Header, s *slot, body []byte) bool {
 	_, rest, err := wire.SplitPrefix(h.Op, h.Flags, body)
 	if err != nil {
@@ -183,31 +181,31 @@ func (c *conn) mayCure(h wire.Header, s *slot, body []byte) bool {
 	return true
 }
 
-// cure takes the response to the PREPARE and sends the request again.
+// cure receives the response to the PREPARE and sends the request again.
 type cure struct {
 	c          *conn
 	stream     int16
 	flags      wire.Flags
-	said       uint64 // of the statement as clients know it
-	unprepared []byte // what to answer if it cannot be prepared
+	said       uint64 // the value of statement.said, as clients know it
+	unprepared []byte // the answer if the statement cannot be prepared
 }
 
 func (u *cure) Receive(_ uint32, resp wire.Message) {
 	c := u.c
 	_, said, ok := preparedResult(resp)
 	if said != u.said {
-		// The table was altered. A client that knows the old columns learns the new ones
-		// by preparing again, as it does at a Cassandra; of v4 it has no other way.
+		// The table was altered. A client that knows the old columns learns the new ones only by
+		// preparing again, as with Cassandra; v4 offers no other way.
 		ok = false
 	}
 	c.mu.Lock()
 	if int(u.stream) >= len(c.slots) {
-		c.mu.Unlock() // the connection has ended, and answered
+		c.mu.Unlock() // the connection has ended and answered every request
 		return
 	}
 	s := &c.slots[u.stream]
 	if s.to == nil {
-		// Given up meanwhile, and the host will not answer it any more.
+		// The request was given up meanwhile, and the host will not answer it any more.
 		if s.gone {
 			s.gone = false
 			c.orphans--

@@ -13,53 +13,55 @@ import (
 	"github.com/evenkeel/evenkeel/lane"
 )
 
-// A request that cannot be sent yet waits in its pool, where links take turns. What waits
-// for a client that goes is dropped and never sent. There are two reasons to wait:
+// A request that cannot be sent yet waits in its pool, where links take turns. If a client goes,
+// its waiting requests are dropped and never sent. There are two reasons to wait:
 //
-//   - The connections have enough to write (maxPending), or enough in flight
-//     (Options.InFlight). Not many times more wait than may be in flight (waitingFor): a
-//     cluster that is behind by more is not to get it, and the client is to know at once. A host that is slow to read
-//     would otherwise be sent all that a client has asked for and no longer waits for.
-//   - The request is a part of a fan-out (store.Wide), and enough of those are in flight.
-//     The host carries out what it gets in the order in which it comes: one client's
-//     thousand parts would be ahead of another's single read.
+//   - The connections have enough to write (maxPending), or enough in flight (Options.InFlight).
+//     The number of waiting requests is limited to waitingFor times those in flight. If a cluster
+//     falls further behind, it must not get more, and the client must know at once. Without the
+//     wait, a host that reads slowly would get all requests, even those whose client no longer
+//     waits.
+//   - The request is a part of a fan-out (store.Wide), and enough of those are in flight. The host
+//     executes requests in the order in which they arrive: one client's thousand parts would be
+//     ahead of another's single read.
 
 const (
-	// widePerHost is how many parts of fan-outs a host is sent at a time, of all links:
-	// fewer than the requests that a Cassandra works on at a time (128, see
-	// native_transport_max_threads). One link has half of them.
+	// widePerHost is the largest number of parts of fan-outs in flight to a host, of all links. It
+	// is less than the number of requests that Cassandra works on at a time (128, see
+	// native_transport_max_threads). One link gets half of it.
 	widePerHost = 96
 
-	// maxQueued bounds the bytes that wait in a queue, and those of one link.
+	// maxQueued limits the bytes that wait in a queue, and maxQueuedEach those of one link.
 	maxQueued     = 64 << 20
 	maxQueuedEach = maxQueued / 4
 )
 
-// queues are a pool's.
+// queues holds the queues of a pool.
 type queues struct {
-	wide    *lane.Lane // a place is left when the response has come
-	backlog *lane.Lane // a place is left when the request has been written to a connection
+	wide    *lane.Lane // a request leaves its place when its response has come
+	backlog *lane.Lane // a request leaves its place when it has been written to a connection
 	bytes   atomic.Int64
 	behind  atomic.Int64 // requests in the backlog
-	mayWait atomic.Int64 // there
+	mayWait atomic.Int64 // largest number of requests in the backlog
 }
 
 func newQueues() queues {
 	return queues{wide: lane.New(widePerHost, widePerHost/2), backlog: lane.New(maxStreams, maxStreams)}
 }
 
-// waitingFor is how many requests may wait for each that may be in flight: by default as many as
-// one connection of a client has streams, all of which a client may use at once.
+// waitingFor is the number of requests that may wait for each that may be in flight. With the
+// default options, that is as many as one client connection has streams; a client may use all of
+// them at once.
 const waitingFor = 16
 
-// setHosts makes room at so many hosts, of which each is sent some requests at a time.
+// setHosts makes room for n hosts, each with inFlight requests at a time.
 func (q *queues) setHosts(n, inFlight int) {
 	n = max(1, n)
 	q.wide.Resize(n*widePerHost, n*widePerHost/2)
 	q.mayWait.Store(int64(n * inFlight * waitingFor))
 }
 
-// waiting is how many requests wait.
+// waiting returns the number of waiting requests.
 func (q *queues) waiting() int {
 	_, wide := q.wide.Counts()
 	return wide + int(q.behind.Load())
@@ -75,7 +77,7 @@ type waiter struct {
 	memory budget.Account
 }
 
-// enqueue makes a waiter of a request, with a copy of its body, unless too many bytes
+// enqueue makes a waiter from a request, with a copy of its body. It returns nil if too many bytes
 // wait.
 func (l *link) enqueue(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) *waiter {
 	n := int64(len(req.Body))
@@ -90,7 +92,7 @@ func (l *link) enqueue(ctx context.Context, req wire.Message, to store.Receiver,
 	return w
 }
 
-// leave lets go of what a waiter holds.
+// leave releases the bytes that a waiter holds.
 func (w *waiter) leave() {
 	n := int64(len(w.req.Body))
 	w.link.queued.Add(-n)
@@ -98,7 +100,7 @@ func (w *waiter) leave() {
 	w.memory.Close()
 }
 
-// gone answers a request that nobody waits for, and that has not been sent.
+// gone answers a request that was not sent and that nobody waits for.
 func (w *waiter) gone() {
 	w.leave()
 	w.link.refuse(w.to, w.tag, whyGone)
@@ -110,7 +112,7 @@ const (
 	whyTooMany = "too many requests are in flight to the cluster"
 )
 
-// forwardWide sends a part of a fan-out when it is its turn.
+// forwardWide sends a part of a fan-out when its turn comes.
 func (l *link) forwardWide(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) {
 	q := &l.p.queues
 	node, other := store.NodesOf(ctx)
@@ -138,7 +140,7 @@ func (l *link) forwardWide(ctx context.Context, req wire.Message, to store.Recei
 	})
 }
 
-// delay has a request wait until a connection can take it.
+// delay queues a request until a connection can take it.
 func (l *link) delay(ctx context.Context, req wire.Message, to store.Receiver, tag uint32) (answered bool) {
 	q := &l.p.queues
 	if q.behind.Load() >= q.mayWait.Load() {
@@ -156,20 +158,20 @@ func (l *link) delay(ctx context.Context, req wire.Message, to store.Receiver, t
 	return false
 }
 
-// full has the backlog wait until a connection takes requests again.
+// full pauses the backlog until a connection takes requests again.
 func (p *pool) full() {
 	p.queues.backlog.Pause()
-	p.roomy() // one may have become free meanwhile, which does not say so again
+	p.roomy() // a connection may have become free meanwhile, and it does not report that again
 }
 
-// roomy goes on with the backlog if a connection takes requests.
+// roomy resumes the backlog if a connection takes requests.
 func (p *pool) roomy() {
 	if p.queues.behind.Load() > 0 && p.takes() {
 		p.queues.backlog.Resume()
 	}
 }
 
-// takes reports whether there is a connection that takes requests.
+// takes reports whether a connection takes requests.
 func (p *pool) takes() bool {
 	for _, h := range p.live.Load().hosts {
 		if slices.ContainsFunc(h, (*conn).takes) {
@@ -179,7 +181,7 @@ func (p *pool) takes() bool {
 	return false
 }
 
-// send sends a request that has waited for a connection, or has it wait on.
+// send sends a request that has waited for a connection, or lets it wait again.
 func (w *waiter) send(ok bool) {
 	l, q := w.link, &w.link.p.queues
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// reluctant is a server whose requests wait at a gate, and the order in which they came
-// through it.
+// reluctant is a server whose requests wait at a gate. came records the order in which they pass
+// it.
 type reluctant struct {
 	*server
 	gate chan struct{}
@@ -61,9 +61,9 @@ func (g *guest) ask(text string) {
 
 func (g *guest) answered() bool { return g.rows.Load()+g.refused.Load() == g.sent }
 
-// TestWhatWaitsForAHostThatDoesNotRead has one client send more than its host reads, and
-// another a little. They take turns; of what the first has waiting nothing is sent once
-// it has gone, and the store says how much there is.
+// TestWhatWaitsForAHostThatDoesNotRead lets one client send more than its host reads, and another
+// client a little. The clients take turns. After the first has gone, none of its waiting requests
+// is sent. The store reports how many requests wait.
 func TestWhatWaitsForAHostThatDoesNotRead(t *testing.T) {
 	s := newReluctant(t)
 	cl := connectTo(t, Options{ConnsPerHost: 1}, s.server)
@@ -98,8 +98,8 @@ func TestWhatWaitsForAHostThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// TestLinksTakeTurns has two clients send more than a host reads: from when it reads on,
-// each is served in turn.
+// TestLinksTakeTurns lets two clients send more than a host reads. Once the host reads, it serves
+// them in turn.
 func TestLinksTakeTurns(t *testing.T) {
 	s := newReluctant(t)
 	cl := connectTo(t, Options{ConnsPerHost: 1}, s.server)
@@ -125,9 +125,9 @@ func TestLinksTakeTurns(t *testing.T) {
 	}
 }
 
-// TestFanOutsTakeTurns has one client send many parts of a fan-out: the host has few of
-// them at a time, so that others' requests do not wait behind all of them, and none that
-// waits is sent once the client has gone.
+// TestFanOutsTakeTurns lets one client send many parts of a fan-out. The host gets only a few of
+// them at a time, so that others' requests do not wait behind all of them. Once the client has
+// gone, none of its waiting parts is sent.
 func TestFanOutsTakeTurns(t *testing.T) {
 	s := newReluctant(t)
 	cl := connectTo(t, Options{ConnsPerHost: 1}, s.server)
@@ -155,8 +155,8 @@ func TestFanOutsTakeTurns(t *testing.T) {
 	eventually(t, "nothing is in flight", func() bool { n, waiting := cl.Work(); return n == 0 && waiting == 0 })
 }
 
-// A host has no more in flight than it may have, 16 times as many requests wait, and the others
-// are refused at once; all that were not are answered.
+// TestInFlight checks that a host has at most InFlight requests in flight, that 16 times as many
+// wait, and that the others are refused at once. All requests that are not refused get an answer.
 func TestInFlight(t *testing.T) {
 	s := newReluctant(t)
 	const most, waits, more = 10, 16 * 10, 7
@@ -179,7 +179,8 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// Where one host has all that it may have, another one gets the rest.
+// TestInFlightElsewhere checks that, if one host has its limit in flight, another host gets the
+// rest.
 func TestInFlightElsewhere(t *testing.T) {
 	r := newSlowRing(t, Options{ConnsPerHost: 1, InFlight: 5})
 	r.holdNode(1)
@@ -188,7 +189,7 @@ func TestInFlightElsewhere(t *testing.T) {
 	for _, key := range keys {
 		answers = append(answers, r.send(t.Context(), conditional, wire.LocalQuorum, key))
 		for len(r.nodesOf(string(key))) == 0 {
-			runtime.Gosched() // else what waits for the other node would be refused
+			runtime.Gosched() // otherwise the requests that wait for the other node would be refused
 		}
 	}
 	at := map[int]int{}

@@ -10,19 +10,19 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// An EXECUTE goes to a replica of its partition, which then need not ask another node for
-// its share of the work. The response to PREPARE says which of the bound values are the
-// partition key. The body of the request stays unchanged.
+// The door sends an EXECUTE to a replica of its partition, so that no coordinator has to ask
+// another node. The response to PREPARE says which bound values are the partition key. The body of
+// the request stays unchanged.
 
-// route is what is known of a prepared statement for that.
+// route is what the door knows about a prepared statement to choose a host.
 type route struct {
 	keyspace    string
-	key         []uint16 // which bound values are the partition key, in its order
+	key         []uint16 // indexes of the bound values that form the partition key, in its order
 	read        bool     // it is a SELECT
-	conditional bool     // it has IF: its executions go to one replica, whoever sends them
+	conditional bool     // it has IF: its executions go to one replica, whichever door sends them
 }
 
-// routes are those of all statements that were prepared lately, by id.
+// routes holds the routes of all recently prepared statements by id.
 type routes struct {
 	mu   sync.RWMutex
 	byID map[[16]byte]route
@@ -53,8 +53,8 @@ func (r *routes) get(id []byte) (route, bool) {
 	return to, ok
 }
 
-// learn takes the route of a statement from its RESULT Prepared. It has no key where not
-// all of the partition key is bound.
+// learn stores the route of a statement from its RESULT Prepared. The route has no key if the
+// statement does not bind all of the partition key.
 func (r *routes) learn(v wire.Version, id []byte, resp wire.Message, text string) {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil || len(id) != 16 {
@@ -64,7 +64,7 @@ func (r *routes) learn(v wire.Version, id []byte, resp wire.Message, text string
 	if err != nil {
 		return
 	}
-	// A statement that only looks conditional loses nothing but the choice among replicas.
+	// A statement that only looks conditional loses only the choice among replicas.
 	to := route{read: isSelect([]byte(text)), conditional: strings.Contains(strings.ToUpper(text), "IF")}
 	columns, err := p.Variables.Columns()
 	if err == nil && len(columns) > 0 {
@@ -73,14 +73,14 @@ func (r *routes) learn(v wire.Version, id []byte, resp wire.Message, text string
 	r.put([16]byte(id), to)
 }
 
-// target is the replicas that a request may go to.
+// target lists the replicas to which a request may go.
 type target struct {
 	topology *topology
 	nodes    []int
-	ordered  bool // to the first that there is: so two doors' conditions meet at one node
+	ordered  bool // use the first that is up, so that conditions of two doors meet at one node
 }
 
-// replicas are the hosts of the target that requests may go to.
+// replicas returns the hosts of the target that can receive requests.
 func (to *target) replicas() (all []*host) {
 	for _, n := range to.nodes {
 		if h := to.topology.hosts[n]; h != nil {
@@ -90,7 +90,7 @@ func (to *target) replicas() (all []*host) {
 	return all
 }
 
-// nearest reports whether no replica is nearer than a host, which is one of them.
+// nearest reports whether h is one of the replicas and none of them is nearer.
 func (to *target) nearest(h *host) bool {
 	t, far, near := to.topology, false, false
 	for _, n := range to.nodes {
@@ -107,7 +107,7 @@ func (to *target) nearest(h *host) bool {
 	return far && !near
 }
 
-// target returns the replicas of what an EXECUTE is about, none where nothing tells them.
+// target returns the replicas of the partition of an EXECUTE, or none if they are unknown.
 func (cl *Cluster) target(v wire.Version, req wire.Message) (to target) {
 	t := cl.topology.Load()
 	if t == nil || req.Op != wire.OpExecute {
@@ -138,10 +138,11 @@ func (cl *Cluster) target(v wire.Version, req wire.Message) (to target) {
 	return target{t, placement.Of(token), r.conditional || serial}
 }
 
-// maxKeyColumns is how many columns of a partition key are looked at.
+// maxKeyColumns is the largest number of columns of a partition key for which token computes the
+// token.
 const maxKeyColumns = 16
 
-// token computes the token of the partition that an execution with these values is about.
+// token computes the token of the partition that these values bind.
 func (r *route) token(values *wire.Values) (token int64, ok bool) {
 	if values.Named || len(r.key) > maxKeyColumns {
 		return 0, false
@@ -154,7 +155,7 @@ func (r *route) token(values *wire.Values) (token int64, ok bool) {
 				continue
 			}
 			if it.Bytes == nil {
-				return 0, false // null or not set: the host refuses it
+				return 0, false // null or not set: the host will refuse it
 			}
 			key[i] = it.Bytes
 			left--

@@ -17,12 +17,13 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// tokenRing is three nodes, each with a third of the tokens, that note what they execute.
+// tokenRing is three nodes, each with a third of the tokens. It records the executions at each
+// node.
 type tokenRing struct {
 	servers []*server
 	mu      sync.Mutex
-	at      map[string][]int                              // the nodes at which an execution came, by its first value
-	hold    func(node int, answer func(*wire.Error)) bool // takes over the answer to an execution; nil: it is given at once
+	at      map[string][]int                              // the nodes that received an execution, by its first value
+	hold    func(node int, answer func(*wire.Error)) bool // takes over the answer to an execution; nil: the node answers at once
 }
 
 const (
@@ -78,7 +79,7 @@ func newTokenRing(t testing.TB, replicas int) *tokenRing {
 	return r
 }
 
-// preparedAs is the RESULT Prepared of a statement whose text is its id.
+// preparedAs returns the RESULT Prepared of a statement whose text is its id.
 func preparedAs(v wire.Version, id string) []byte {
 	names, key := []string{"k", "v"}, []uint16{0}
 	if id == byTwo {
@@ -93,7 +94,7 @@ func preparedAs(v wire.Version, id string) []byte {
 	return wire.AppendPrepared(nil, v, &p)
 }
 
-// open returns a link that has connections to all nodes, and has prepared the statements.
+// open returns a link that has connections to all nodes and has prepared the statements.
 func (r *tokenRing) open(t testing.TB, cl *Cluster) store.Forwarder {
 	l := open(t, cl, store.LinkOptions{})
 	eventually(t, "all nodes are connected to", func() bool { return len(l.(*link).p.live.Load().hosts) == len(cl.Hosts()) })
@@ -112,7 +113,7 @@ func (r *tokenRing) nodesOf(first string) []int {
 	return slices.Clone(r.at[first])
 }
 
-// owner is the node that owns the partition with a serialized key.
+// owner returns the node that owns the partition of a serialized key.
 func (r *tokenRing) owner(key []byte) int {
 	token := partitioner.Murmur3(key)
 	for i, s := range r.servers {
@@ -137,8 +138,8 @@ func executeWith(id string, consistency wire.Consistency, values ...[]byte) []by
 
 func keyOf(i int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15) }
 
-// Each execution goes to the node that stores its partition, also where a link sends
-// several before it flushes; and each is answered.
+// TestExecutionsGoToReplicas checks that each execution goes to the node that stores its partition,
+// even if a link sends several before it flushes, and that each gets an answer.
 func TestExecutionsGoToReplicas(t *testing.T) {
 	r := newTokenRing(t, 1)
 	l := r.open(t, connectTo(t, Options{}, r.servers[0]))
@@ -179,8 +180,8 @@ func TestExecutionsGoToReplicas(t *testing.T) {
 	}
 }
 
-// With two replicas both serve reads. What is read at SERIAL, or has a condition, goes to one
-// of them.
+// TestReplicasShareReads checks that two replicas both serve reads. Reads at SERIAL and conditions
+// go to only one of them.
 func TestReplicasShareReads(t *testing.T) {
 	r := newTokenRing(t, 2)
 	l := r.open(t, connectTo(t, Options{}, r.servers[0]))
@@ -207,7 +208,7 @@ func TestReplicasShareReads(t *testing.T) {
 	}
 }
 
-// Where the replica cannot be reached another node coordinates.
+// TestAReplicaThatIsDown checks that another node coordinates if the replica cannot be reached.
 func TestAReplicaThatIsDown(t *testing.T) {
 	r := newTokenRing(t, 1)
 	l := r.open(t, connectTo(t, Options{}, r.servers[0]))
@@ -226,7 +227,7 @@ func TestAReplicaThatIsDown(t *testing.T) {
 	}
 }
 
-// AnyHost and what has no tokens take any node.
+// TestAnyHost checks that AnyHost, and requests without a token, use any node.
 func TestAnyHost(t *testing.T) {
 	r := newTokenRing(t, 1)
 	cl := connectTo(t, Options{AnyHost: true}, r.servers[0])
@@ -256,7 +257,7 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkTarget is what routing adds to a forwarded EXECUTE.
+// BenchmarkTarget measures the time that routing adds to a forwarded EXECUTE.
 func BenchmarkTarget(b *testing.B) {
 	r := newTokenRing(b, 1)
 	cl := connectTo(b, Options{}, r.servers[0])
@@ -267,8 +268,8 @@ func BenchmarkTarget(b *testing.B) {
 	}
 }
 
-// A part of a fan-out goes to the node that it names, another one where that is down. Which
-// nodes there are for a partition are those that have it and are up.
+// TestPartsGoToTheirNode checks that a part of a fan-out goes to the node that it names, or to
+// another if that is down. AppendNodes returns the nodes that store the partition and are up.
 func TestPartsGoToTheirNode(t *testing.T) {
 	r := newTokenRing(t, 2)
 	cl := connectTo(t, Options{}, r.servers[0])
@@ -279,7 +280,7 @@ func TestPartsGoToTheirNode(t *testing.T) {
 		if len(nodes) == 0 {
 			t.Fatalf("no node is told for %x", key)
 		}
-		// The request itself tells nothing: a statement that binds several shards.
+		// The request itself names no partition, like a statement that binds several shards.
 		req := wire.Message{Op: wire.OpExecute, Body: executeWith("an id that no PREPARE told", wire.LocalQuorum, key)}
 		got := make(chan struct{})
 		l.Forward(store.AtNodes(store.Wide(t.Context()), nodes[0], -1), req, &replier{func(wire.Message) { close(got) }}, 0)

@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// server is a node for tests: it does the handshake, answers what a control
-// connection asks, and gives the rest to handle.
+// server is a node for tests. It does the handshake, answers the control connection's queries, and
+// passes other requests to handle.
 type server struct {
 	t          testing.TB
 	addr       string
@@ -30,14 +30,14 @@ type server struct {
 	passwords  map[string]string // nil: no authentication
 	dc         string
 	peers      []string         // addresses
-	tokens     map[string]int64 // of nodes, by address; nil: the cluster tells none
-	replicas   int              // of keyspace ks
-	places     map[string]place // of nodes, by address; none: data centre dc1, or dc of the server's own
+	tokens     map[string]int64 // tokens of nodes, by address; nil: the cluster announces none
+	replicas   int              // replicas of keyspace ks
+	places     map[string]place // places of nodes, by address; absent: data centre dc1, or dc for the server itself
 
 	mu       sync.Mutex
 	ln       net.Listener
 	sessions map[*session]struct{}
-	dials    []string // "user/keyspace" of each connection past its handshake
+	dials    []string // "user/keyspace" of each connection after its handshake
 	handle   func(s *session, h wire.Header, body []byte)
 	wg       sync.WaitGroup
 }
@@ -75,7 +75,7 @@ func newServer(t testing.TB) *server {
 	s.handle = func(s *session, h wire.Header, body []byte) {
 		s.reply(h, wire.OpResult, wire.AppendInt(nil, int32(wire.ResultVoid)))
 	}
-	s.listen(loopback.FreeAddr(t)) // where it can listen again
+	s.listen(loopback.FreeAddr(t)) // an address on which the server can listen again
 	t.Cleanup(s.stop)
 	return s
 }
@@ -119,7 +119,7 @@ func (s *server) stop() {
 	s.wg.Wait()
 }
 
-// hangUp ends its connections.
+// hangUp ends the server's connections.
 func (s *server) hangUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -335,7 +335,8 @@ func execute(v wire.Version, id string) []byte {
 	return wire.AppendExecute(nil, v, &e)
 }
 
-// patience is for what never comes. What does may take long on a loaded machine.
+// patience is the longest wait for an event. An event that does happen may take long on a loaded
+// machine.
 const patience = 2 * time.Minute
 
 func eventually(t testing.TB, what string, ok func() bool) {

@@ -2,16 +2,16 @@
 
 package cluster
 
-// HostStats is what the door has of one host.
+// HostStats describes the door's use of one host.
 type HostStats struct {
 	Address     string
-	Connections int  // of all links, that have not ended
+	Connections int  // of all links; ended ones do not count
 	InFlight    int  // requests without an answer
-	Silent      bool // it has answered nothing for a second, of what it was asked
+	Silent      bool // the host has answered none of its requests for a second
 }
 
-// HostStats counts, for each host in use. A host without a connection is down, or cannot
-// be reached, or nobody has wanted anything of the cluster for a while.
+// HostStats returns the figures of each host in use. A host without a connection is down, cannot be
+// reached, or has not been needed for a while.
 func (cl *Cluster) HostStats() []HostStats {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()

@@ -12,17 +12,17 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// topology is which hosts store which partitions, as the cluster says. It does not change.
+// topology says which hosts store which partitions, according to the cluster. It is immutable.
 type topology struct {
-	hosts     []*host // by their numbers in placements; nil for those of another data centre
-	near      []bool  // which of them are in the door's own rack; nil where it has none
+	hosts     []*host // by their numbers in placements; nil: a host of another data centre
+	near      []bool  // which hosts are in the door's own rack; nil: the door has none
 	keyspaces map[string]*ring.Placement
 }
 
 // murmur3 is the only partitioner whose tokens the door computes.
 const murmur3 = "org.apache.cassandra.dht.Murmur3Partitioner"
 
-// place reads how keyspaces are replicated, and computes where their partitions are. rows
+// place reads how keyspaces are replicated and computes which hosts store their partitions. rows
 // are those of system.local and system.peers; hosts are their hosts, in the same order.
 func (cl *Cluster) place(ctx context.Context, c *conn, rows []map[string][]byte, hosts []*host) error {
 	if cl.opts.AnyHost || string(rows[0]["partitioner"]) != murmur3 {
@@ -67,8 +67,8 @@ func (cl *Cluster) place(ctx context.Context, c *conn, rows []map[string][]byte,
 	return nil
 }
 
-// AppendNodes implements store.Locator: replicas that there are connections to, those in
-// the door's own rack alone if there are such.
+// AppendNodes implements store.Locator. It appends the replicas that have connections: only those
+// in the door's own rack, if there are any.
 func (cl *Cluster) AppendNodes(dst []int, keyspace string, key []byte) []int {
 	t := cl.topology.Load()
 	if t == nil || t.keyspaces[keyspace] == nil {
@@ -92,7 +92,7 @@ func (cl *Cluster) AppendNodes(dst []int, keyspace string, key []byte) []int {
 	return dst
 }
 
-// host returns the host with a number, nil if there is none.
+// host returns the host with a number, or nil if there is none.
 func (t *topology) host(n int) *host {
 	if t == nil || n < 0 || n >= len(t.hosts) {
 		return nil
@@ -106,7 +106,7 @@ var (
 	textMaps = value.MapOf(text, text, true)
 )
 
-// tokensOf reads a set of tokens, which Cassandra writes in decimal digits.
+// tokensOf reads a set of tokens, which Cassandra writes as decimal digits.
 func tokensOf(cell []byte) ([]int64, error) {
 	var tokens []int64
 	for p := texts.Parts(cell); p.Next(); {
