@@ -12,22 +12,23 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// The waits between attempts: up to the first, then up to twice as long each time.
+// These are the waits between attempts. The first is at most firstWait, and each later one at most
+// twice the one before.
 const (
 	firstWait   = 20 * time.Millisecond
 	longestWait = 500 * time.Millisecond
 )
 
-// Retried fetches, and again while the store throttles that, until a time. The
-// client could only repeat the whole request, and would have what the other shards
-// gave read again. A throttled fetch has read nothing.
+// Retried calls fetch, and calls it again while the store throttles it, until a time. The client
+// could only repeat the whole request, and the other shards would be read again. A throttled fetch
+// has read nothing.
 func Retried(ctx context.Context, until time.Time, fetch func() error) error {
 	for most := firstWait; ; most = min(2*most, longestWait) {
 		err := fetch()
 		if err == nil || !Throttled(err) {
 			return err
 		}
-		wait := most/2 + rand.N(most/2) // apart from others that were refused with it
+		wait := most/2 + rand.N(most/2) // spreads requests that were refused together
 		if time.Now().Add(wait).After(until) {
 			return err
 		}
@@ -44,7 +45,7 @@ func Retried(ctx context.Context, until time.Time, fetch func() error) error {
 	}
 }
 
-// Throttled tells whether an error is that of a limit which may be over soon.
+// Throttled reports whether an error is that of a limit which may be over soon.
 func Throttled(err error) bool {
 	var e *exception.Error
 	if !errors.As(err, &e) {

@@ -12,18 +12,16 @@ import (
 
 // Store is a store of plain tables.
 type Store interface {
-	// Has says whether there is such an operation.
+	// Has reports whether the store has an operation.
 	Has(operation string) bool
-	// Do carries out an operation, whose request has this body, and appends the
-	// answer's body to dst.
+	// Do carries out an operation whose request has this body, and appends the answer's body to
+	// dst.
 	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
-	// Answer carries out a decoded request and gives the answer to use, which must
-	// not keep it.
+	// Answer carries out a decoded request and passes the answer to use, which must not keep it.
 	Answer(ctx context.Context, q api.Request, use func(api.Response) error) error
 }
 
-// Door asks a store with the door's own rights, not with those of the client whose request is
-// carried out.
+// Door sends requests with the door's own rights instead of those of the client.
 type Door struct{ Store }
 
 // Do implements Store.
@@ -36,5 +34,5 @@ func (s Door) Answer(ctx context.Context, q api.Request, use func(api.Response) 
 	return s.Store.Answer(requestid.With(principal.With(ctx, principal.Principal{}), nil), q, use)
 }
 
-// Ignore uses nothing of an answer.
+// Ignore ignores an answer.
 func Ignore(api.Response) error { return nil }

@@ -17,12 +17,12 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// A tag turns a table that was sharded by hand into a sharded table, once the door has found that
-// all items are where the tag says. Removing the tag makes it the plain table again that
-// it is at the store. Where there are other doors, the answer waits until all of them know, so that
-// a client meets the same table at each door.
+// A tag turns a table that was sharded by hand into a sharded table, after the door has found all
+// items where the tag says. Removing the tag makes it a plain table again, as it is at the store.
+// If there are other doors, the door answers only when all of them know the change, so that a
+// client sees the same table at each door.
 
-// adoptTagged adopts a table whose tag says so; e is its entry, nil of a plain one.
+// adoptTagged adopts a table as its tag declares. e is the table's entry; nil: the table is plain.
 func (r *Definer) adoptTagged(ctx context.Context, q *api.TagResource, e *tables.Entry, name, value string, use func(api.Response) error) error {
 	a, err := plan.ParseAdoption(name, value)
 	switch {
@@ -47,14 +47,15 @@ func (r *Definer) adoptTagged(ctx context.Context, q *api.TagResource, e *tables
 	return r.Backend.Answer(ctx, q, use)
 }
 
-// tagChange has a sharded table get another layout, if its tag says so.
+// tagChange begins a change of a sharded table's layout if the tag declares another number of
+// shards.
 func (r *Definer) tagChange(ctx context.Context, q *api.TagResource, e *tables.Entry, name, value string, use func(api.Response) error) error {
 	shards, err := plan.DeclaredShards(name, value)
 	switch {
 	case err != nil:
 		return r.Items.ToldOf(ctx, name, err)
 	case e.Change == nil && mover.From(e.Entry, "") == shards, e.Change != nil && e.Change.Key == "" && !e.Change.Back && mover.Towards(e.Change) == shards:
-		return r.Backend.Answer(ctx, q, use) // it is what it says
+		return r.Backend.Answer(ctx, q, use) // the table already has this layout, or will have it
 	}
 	if err := r.Mover.CheckChange(ctx, e, mover.Wish{Shards: shards}); err != nil {
 		return r.Items.ToldOf(ctx, name, err)
@@ -68,8 +69,8 @@ func (r *Definer) tagChange(ctx context.Context, q *api.TagResource, e *tables.E
 	return use(api.Empty{})
 }
 
-// adopt adopts a table. The items are read, and then the tag is set, as the client, who
-// must have the right to both.
+// adopt adopts a table. It reads the items and then sets the tag with the client's rights: the
+// client must have the right to do both.
 func (r *Definer) adopt(ctx context.Context, q *api.TagResource, name string, a *plan.Adoption, use func(api.Response) error) error {
 	physical, err := r.taggable(ctx, nil, name)
 	switch {
@@ -88,14 +89,14 @@ func (r *Definer) adopt(ctx context.Context, q *api.TagResource, name string, a 
 		return err
 	}
 	err = r.Backend.Answer(ctx, q, backend.Ignore)
-	if err != nil && !exception.Is(err, exception.UnknownOperation) { // not every endpoint has tags
+	if err != nil && !exception.Is(err, exception.UnknownOperation) { // some endpoints have no tags
 		return err
 	}
 	_, err = r.Tables.Enter(ctx, catalog.Entry{
 		Table: name, Physical: name, ID: physical.ID, Layout: a.Layout, Suffix: a.Suffix, Hash: t.Hash().Name, HashType: t.Hash().Type.String(),
 	}, physical)
 	switch {
-	case exception.Is(err, exception.ResourceInUse): // the tag is another request's, too
+	case exception.Is(err, exception.ResourceInUse): // the other request has the same tag
 		return err
 	case err != nil:
 		return r.unset(ctx, q.ARN, err)
@@ -107,8 +108,8 @@ func (r *Definer) adopt(ctx context.Context, q *api.TagResource, name string, a 
 	return use(api.Empty{})
 }
 
-// unset removes the tag of a table that was not adopted because of an error, which it
-// returns.
+// unset removes the tag of a table that was not adopted because of an error, and returns that
+// error.
 func (r *Definer) unset(ctx context.Context, arn string, because error) error {
 	err := r.Backend.Answer(context.WithoutCancel(ctx), &api.UntagResource{ARN: arn, Keys: []string{plan.Tag}}, backend.Ignore)
 	if err != nil && !exception.Is(err, exception.UnknownOperation) {
@@ -117,7 +118,7 @@ func (r *Definer) unset(ctx context.Context, arn string, because error) error {
 	return because
 }
 
-// telling adds context to the beginning of an error's message for the client.
+// telling puts context before an error's message for the client.
 func telling(err error, format string, args ...any) error {
 	begins := fmt.Sprintf(format, args...)
 	var e *exception.Error

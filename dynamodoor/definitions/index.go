@@ -21,16 +21,16 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// A sharded index may be added to a table that has items. Its tag declares it. From then on
-// all writes set the item's shard in the index. Once all doors do so, the existing items get
-// their shards. Then the tag is answered, and the index can be created.
+// A client can add a sharded index to a table that has items. A tag declares the index. From then
+// on, all writes set the item's shard in the index. Once all doors do so, the door gives the
+// existing items their shards. Then it answers the request with the tag, and the client can create
+// the index.
 
-// settles is for how long at least requests that are under way are waited for, which
-// do not know of a change.
+// settles is the shortest wait for requests under way that do not know of a change.
 const settles = time.Second
 
-// declareIndexes declares sharded indexes that are yet to be made; e is the table's
-// entry, nil of a plain one.
+// declareIndexes declares sharded indexes that a client will create. e is the table's entry; nil:
+// the table is plain.
 func (r *Definer) declareIndexes(ctx context.Context, q *api.TagResource, e *tables.Entry, name string, tags map[string]string, use func(api.Response) error) error {
 	physical, err := r.taggable(ctx, e, name)
 	switch {
@@ -45,12 +45,13 @@ func (r *Definer) declareIndexes(ctx context.Context, q *api.TagResource, e *tab
 	if err != nil {
 		return r.Items.ToldOf(ctx, name, err)
 	}
-	// As the client, who must have the right to it, as to what follows.
+	// The door sets the tag with the client's rights: the client must have the right to do that,
+	// and so to cause what follows.
 	if err := r.Backend.Answer(ctx, q, backend.Ignore); err != nil && !exception.Is(err, exception.UnknownOperation) {
 		return err
 	}
 	if next == nil {
-		return use(api.Empty{}) // as a client does that tries again
+		return use(api.Empty{}) // the client repeats an earlier request
 	}
 	in, err := r.Tables.Enter(ctx, *next, physical)
 	if err != nil {
@@ -73,8 +74,8 @@ func (r *Definer) declareIndexes(ctx context.Context, q *api.TagResource, e *tab
 	return use(api.Empty{})
 }
 
-// declared is the entry of a table with the indexes that tags declare; nil if it has
-// them already.
+// declared returns the table's entry with the indexes that tags declare, or nil if it has them
+// already.
 func declared(e *tables.Entry, name string, physical *schema.Table, tags map[string]string) (*catalog.Entry, error) {
 	next := catalog.Entry{Table: name, Physical: name, ID: physical.ID, Hash: physical.HashName(), HashType: physical.Type(physical.HashName()).String()}
 	logical := physical
@@ -82,7 +83,7 @@ func declared(e *tables.Entry, name string, physical *schema.Table, tags map[str
 		next, logical = *e.Entry, e.Plan.Logical
 	}
 	next.Indexes, next.Single, next.Filling = clone(next.Indexes), clone(next.Single), clone(next.Filling)
-	news := len(next.Filling) > 0 // another attempt ended half-way
+	news := len(next.Filling) > 0 // an earlier attempt ended half-way
 	for _, ix := range slices.Sorted(maps.Keys(tags)) {
 		is := next.Indexes[ix]
 		if there, _ := logical.Index(ix); there != nil && is != nil && plan.SameIndex(is, next.Single[ix], tags[ix]) {
@@ -113,7 +114,7 @@ func clone[V any](m map[string]V) map[string]V {
 	return maps.Clone(m)
 }
 
-// fill gives the items of a table their shards in the indexes that lack them.
+// fill gives the items of a table their shards in the indexes in which they have none.
 func (r *Definer) fill(ctx context.Context, in *tables.Entry) error {
 	names := slices.Sorted(maps.Keys(in.Filling))
 	for {
@@ -129,7 +130,7 @@ func (r *Definer) fill(ctx context.Context, in *tables.Entry) error {
 			err = backend.Retried(ctx, time.Now().Add(items.Patience), func() error { return r.Backend.Answer(ctx, q, backend.Ignore) })
 			switch {
 			case exception.Is(err, exception.ConditionalCheckFailed):
-				return nil // it was deleted
+				return nil // the item was deleted
 			case exception.Is(err, exception.Validation):
 				return exception.Invalid("item %s of table %s cannot have its shard in index %s, an attribute of its own: %s", key, in.Table, strings.Join(names, ", "), exception.Of(err).Message)
 			case err != nil:

@@ -21,20 +21,20 @@ import (
 )
 
 // Rules applies the shard rules (package shardrules) to CreateTable, as if the request had the
-// tags. The rules are in the store and are read there for each CreateTable, so that all doors
-// go by the same, also while somebody replaces them.
+// tags. The store keeps the rules, and the door reads them there for each CreateTable. So all doors
+// use the same rules, even while an operator replaces them.
 type Rules struct {
 	Catalog *catalog.Catalog
 	Log     *slog.Logger
-	Mine    *shardrules.Rules // that this door was given; nil: none
-	Replace bool              // they take the place of others
-	Door    string            // how this one is called
+	Mine    *shardrules.Rules // the rules that this door was given; nil: none
+	Replace bool              // this door's rules replace others in the store
+	Door    string            // the name of this door
 }
 
-// ErrOtherRules says that the store has other shard rules than a door was given.
+// ErrOtherRules reports that the store has shard rules other than those that the door was given.
 var ErrOtherRules = errors.New("this door's shard rules are not those that the doors of this endpoint go by")
 
-// CheckRules says which rules cannot apply to any table: all faults, one in a line.
+// CheckRules returns an error that lists, one in a line, the rules that cannot apply to any table.
 func CheckRules(rules *shardrules.Rules) error {
 	if rules == nil {
 		return nil
@@ -52,7 +52,7 @@ func CheckRules(rules *shardrules.Rules) error {
 	return errors.Join(faults...)
 }
 
-// reason is an error's message without what AWS begins it with.
+// reason returns an error's message without AWS's prefix.
 func reason(err error) string {
 	message := exception.Of(err).Message
 	if _, after, ok := strings.Cut(message, "invalid: write sharding of table "); ok {
@@ -61,7 +61,8 @@ func reason(err error) string {
 	return message
 }
 
-// tagOf is the value of the table's tag that says the same as a rule; nil where there is none.
+// tagOf returns the value of the table's tag that declares the same as a rule, or nil if the rule
+// declares nothing of the table itself.
 func tagOf(rule *shardrules.Rule) *string {
 	if rule.Options == nil {
 		return nil
@@ -70,7 +71,7 @@ func tagOf(rule *shardrules.Rule) *string {
 	return &tag
 }
 
-// indexTags are those of the indexes' tags, by index.
+// indexTags returns the values of the indexes' tags, by index.
 func indexTags(rule *shardrules.Rule) map[string]string {
 	tags := make(map[string]string, len(rule.Indexes))
 	for _, ix := range rule.Indexes {
@@ -79,10 +80,10 @@ func indexTags(rule *shardrules.Rule) map[string]string {
 	return tags
 }
 
-// start sees to it that the store has the rules that this door was given, and returns those
-// that it has: nil where there are none.
+// start makes the store keep the rules that this door was given, and returns the rules that the
+// store then has, or nil if there are none.
 func (k *Rules) start(ctx context.Context) (*shardrules.Rules, error) {
-	const tries = 10 // of doors that start at the same time, with the same rules at best
+	const tries = 10 // needed if several doors start at the same time, ideally with the same rules
 	for range tries {
 		kept, theirs, err := k.read(ctx)
 		if err != nil {
@@ -116,7 +117,7 @@ func (k *Rules) start(ctx context.Context) (*shardrules.Rules, error) {
 	return nil, errors.New("other doors are writing shard rules at this time; start this one again")
 }
 
-// read reads the rules that the store has.
+// read reads the rules in the store.
 func (k *Rules) read(ctx context.Context) (*catalog.Rules, *shardrules.Rules, error) {
 	kept, err := k.Catalog.Rules(ctx)
 	if err != nil || kept == nil {
@@ -126,8 +127,8 @@ func (k *Rules) read(ctx context.Context) (*catalog.Rules, *shardrules.Rules, er
 	return kept, rules, err
 }
 
-// of returns the rule that names a table, and its name and place; nil where there is none, or
-// where it says that the table is plain.
+// of returns the rule that names a table, and the rule's label. It returns nil if there is no such
+// rule, or if the rule says that the table is plain.
 func (k *Rules) of(ctx context.Context, table string) (rule *shardrules.Rule, label string, err error) {
 	_, rules, err := k.read(ctx)
 	if err != nil {
@@ -143,8 +144,9 @@ func (k *Rules) of(ctx context.Context, table string) (rule *shardrules.Rule, la
 	return rule, rules.Label(rule), nil
 }
 
-// declaration is a CreateTable with the tags that a rule adds, and what it declares, nil if
-// nothing. What the request itself says of the table, or of an index, goes before the rule.
+// declaration returns the sharding that a CreateTable declares together with the tags that a rule
+// adds, or nil if it declares none. The request's own tags on the table or an index take precedence
+// over the rule.
 func (k *Rules) declaration(ctx context.Context, d *schema.Declaration) (*plan.Declaration, string, error) {
 	own, err := plan.Sharded(d)
 	if err != nil {
@@ -171,7 +173,7 @@ func (k *Rules) declaration(ctx context.Context, d *schema.Declaration) (*plan.D
 		return own, "", nil
 	}
 	if _, err := schema.Create(d); err != nil {
-		return nil, "", err // which has nothing to do with the rule
+		return nil, "", err // the error has nothing to do with the rule
 	}
 	declared, err := plan.Sharded(&tagged)
 	if err != nil {
@@ -183,7 +185,7 @@ func (k *Rules) declaration(ctx context.Context, d *schema.Declaration) (*plan.D
 	return declared, label, nil
 }
 
-// warn tells of tables that are not as the rules say.
+// warnOfRules logs a warning for each table that differs from the rules.
 func (r *Definer) warnOfRules(ctx context.Context, rules *shardrules.Rules) {
 	if rules.Len() == 0 {
 		return
@@ -210,8 +212,8 @@ func (r *Definer) warnOfRules(ctx context.Context, rules *shardrules.Rules) {
 	}
 }
 
-// unlike says in what a table, whose entry is e, differs from what the rules say of it, and
-// the way out; "" where it does not, or its own tags have declared its layout.
+// unlike returns how a table with entry e differs from its rule, and the way out. It returns "" if
+// it does not differ, or if the table's own tags declared its layout.
 func unlike(rules *shardrules.Rules, name string, e *tables.Entry) string {
 	rule, err := rules.OfDynamoDB(name)
 	switch {
@@ -233,7 +235,7 @@ func unlike(rules *shardrules.Rules, name string, e *tables.Entry) string {
 	return ""
 }
 
-// Start reads the catalogue, and settles what is half-way.
+// Start reads the catalogue and settles unfinished operations.
 func (r *Definer) Start(ctx context.Context) error {
 	defer r.Tables.Define()()
 	rules, err := r.Rules.start(ctx)
@@ -247,7 +249,7 @@ func (r *Definer) Start(ctx context.Context) error {
 	return nil
 }
 
-// RulesShard tells whether a rule shards a table.
+// RulesShard reports whether a rule shards a table.
 func (r *Definer) RulesShard(ctx context.Context, table string) (bool, error) {
 	rule, _, err := r.Rules.of(ctx, table)
 	return rule != nil, err

@@ -37,8 +37,8 @@ type Definer struct {
 	Log     *slog.Logger
 }
 
-// CreateTable makes a table: a plain one, or the physical table of a sharded one,
-// with its entry in the catalogue before and after.
+// CreateTable creates a plain table, or the physical table of a sharded one. For a sharded table,
+// it writes the catalogue's entry before and again after that.
 func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(api.Response) error) error {
 	if q.Name == catalog.Table {
 		return ReservedTable()
@@ -46,7 +46,7 @@ func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(
 	d, rule, err := r.Rules.declaration(ctx, &q.Declaration)
 	if err != nil && rule != "" {
 		if t, _ := r.Tables.Physical(ctx, q.Name); t != nil {
-			return tables.Exists(q.Name) // which is what a client asks who creates a table at each start
+			return tables.Exists(q.Name) // a client that creates its table at each start expects this error
 		}
 	}
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(
 		}
 		return err
 	}
-	// Names are the request's memory, which ends with it.
+	// The names belong to the request's memory, which ends with the request.
 	indexes, single := make(map[string]*shard.Layout, len(d.Indexes)), make(map[string]bool)
 	for name, layout := range d.Indexes {
 		name = strings.Clone(name)
@@ -89,8 +89,8 @@ func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(
 		return tables.DoorError(err)
 	}
 	if d.Layout == nil {
-		// A door that still took the name for that of a plain table could put items
-		// that are in no sharded index, and nobody would notice.
+		// A door that still took the name for a plain table's could put items that are in no
+		// sharded index, and nobody would notice.
 		err = r.Tables.Wait(ctx, r.Tables.Grace())
 	}
 	var created *api.TableResponse
@@ -121,8 +121,8 @@ func ReservedTable() error {
 	return exception.InvalidParameters("table name %s is reserved for the catalogue of sharded tables; choose another name", catalog.Table)
 }
 
-// singleKeys is the error of a CreateTable; where a store does not take what a
-// sharded index needs, with the way out.
+// singleKeys returns the error of a CreateTable. If the store may not support what a sharded index
+// needs, it adds the way out.
 func singleKeys(d *plan.Declaration, err error) error {
 	e := exception.Of(err)
 	if len(d.Indexes) == 0 || e.Kind != exception.Validation {
@@ -132,10 +132,10 @@ func singleKeys(d *plan.Declaration, err error) error {
 		"if this one does not, add keys=single to the tag %s<IndexName>, or leave the tag out.)", e.Message, plan.IndexTagPrefix)
 }
 
-// show gives a physical table's description as that of the logical one.
+// show passes a physical table's description to use as that of the logical table.
 func (r *Definer) show(t *plan.Table, p *api.TableResponse, use func(api.Response) error) error {
 	shown := *p
-	if len(p.Table.Key.Hash) == 0 { // of a table that is being deleted AWS tells little more than that
+	if len(p.Table.Key.Hash) == 0 { // AWS describes little of a table that is being deleted
 		last := *p.Table
 		last.Name, last.Definitions, last.Local, last.Global = t.Logical.Name, nil, nil, nil
 		shown.Table = &last
@@ -149,8 +149,8 @@ func (r *Definer) show(t *plan.Table, p *api.TableResponse, use func(api.Respons
 	return use(&shown)
 }
 
-// usable returns the entry of a sharded table that is in order. Where it returns nil
-// the request is done with: the backend has answered it, or the error says why not.
+// usable returns the entry of a sharded table that is in order. If it returns nil, the request is
+// done: either the backend has answered it, or the error is the answer.
 func (r *Definer) usable(ctx context.Context, table string, q api.Request, use func(api.Response) error) (*tables.Entry, error) {
 	e, err := r.Tables.Sharded(table)
 	switch {
@@ -174,7 +174,7 @@ func (r *Definer) DescribeTable(ctx context.Context, q *api.DescribeTable, use f
 	})
 }
 
-// DescribePartitions tells of a sharded table's partitions by its logical keys.
+// DescribePartitions describes a sharded table's partitions by its logical keys.
 func (r *Definer) DescribePartitions(ctx context.Context, q *api.DescribePartitions, use func(api.Response) error) error {
 	e, err := r.usable(ctx, q.Table, q, use)
 	if e == nil {
@@ -201,7 +201,7 @@ func (r *Definer) UpdateTable(ctx context.Context, q *api.UpdateTable, use func(
 	if e == nil {
 		return err
 	}
-	// An index that was being filled may be ready by now, or another door's.
+	// An index that was being filled may be ready by now, or another door may have added one.
 	if e, err = r.Tables.Anew(ctx, e.Table); err != nil {
 		return err
 	}
@@ -229,8 +229,8 @@ func (r *Definer) UpdateTable(ctx context.Context, q *api.UpdateTable, use func(
 	return r.show(e.Plan, changed, use)
 }
 
-// warnOfIndexes warns of new indexes that are as hot as the hottest value of their
-// key.
+// warnOfIndexes logs a warning for new indexes that are not sharded. Such an index is as hot as the
+// hottest value of its key.
 func (r *Definer) warnOfIndexes(t *plan.Table, names []string) {
 	for _, name := range names {
 		r.Log.Warn("dynamodb: a global index of a sharded table is not sharded: if one value of its partition key is in many items, writes to the table "+
@@ -238,8 +238,7 @@ func (r *Definer) warnOfIndexes(t *plan.Table, names []string) {
 	}
 }
 
-// DeleteTable deletes a table. An entry whose physical table is gone is deleted by
-// it too.
+// DeleteTable deletes a table. If its physical table is gone, DeleteTable deletes the entry.
 func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(api.Response) error) error {
 	defer r.Tables.Define()()
 	e, err := r.Tables.Sharded(q.Table)
@@ -255,14 +254,14 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 		return err
 	case e.State == catalog.Creating:
 		return e.Wrong
-	case e.State == catalog.Dropped: // which the backend tells, as it has it
+	case e.State == catalog.Dropped: // the backend still has it and gives the answer
 		return r.Backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, func(a api.Response) error {
 			return r.show(e.Plan, a.(*api.TableResponse), use)
 		})
 	case t != nil && (t.ID != e.ID || e.Plan == nil):
 		return e.Wrong
 	case t != nil && t.DeletionProtection:
-		// Told by the backend, before anything is noted.
+		// The backend refuses the request before the door changes the catalogue.
 		return r.Backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, use)
 	}
 	if t != nil {
@@ -297,9 +296,9 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 	return r.show(e.Plan, deleted, use)
 }
 
-// ChangedPlain is the answer to an operation that has changed something of plain tables.
-// A table that was changed, or deleted, itself may have been made sharded just before:
-// then the answer has its physical form, and its entry is to go.
+// ChangedPlain returns the answer to an operation that changed plain tables. Another request may
+// have made the table sharded just before it was updated or deleted. Then the answer has the
+// table's physical form: ChangedPlain rewrites it, and removes the entry of a deleted table.
 func (r *Definer) ChangedPlain(ctx context.Context, operation string, names []string, out []byte, from int) ([]byte, error) {
 	if operation != "DeleteTable" && operation != "UpdateTable" {
 		return out, nil
@@ -307,7 +306,7 @@ func (r *Definer) ChangedPlain(ctx context.Context, operation string, names []st
 	name := api.TableName(names[0])
 	e, err := r.Catalog.Get(ctx, name)
 	if err != nil || e == nil || e.State != catalog.Active || !bytes.Contains(out[from:], []byte(strconv.Quote(e.ID))) {
-		return out, nil // the table's own entry cannot be told, or there is none: it is found when it is asked for
+		return out, nil // it is not this table's entry, or there is none; the next request on the table finds it
 	}
 	if err := r.Tables.Reconsider(ctx, names); err != nil {
 		return out[:from], err
@@ -333,7 +332,7 @@ func (r *Definer) ChangedPlain(ctx context.Context, operation string, names []st
 	return out, nil
 }
 
-// ListTables lists the tables without the catalogue.
+// ListTables lists the tables except the catalogue.
 func (r *Definer) ListTables(ctx context.Context, q *api.ListTables, use func(api.Response) error) error {
 	more := *q
 	l := new(api.TablesResponse)
@@ -354,12 +353,12 @@ func (r *Definer) ListTables(ctx context.Context, q *api.ListTables, use func(ap
 			l.Last = last
 			return use(l)
 		}
-		more.Start, more.Limit = last, q.Limit-len(l.Names) // the catalogue was among them
+		more.Start, more.Limit = last, q.Limit-len(l.Names) // the page contained the catalogue
 	}
 }
 
-// UpdateTimeToLive passes on which attribute says when items expire: none that is
-// hidden.
+// UpdateTimeToLive passes on the attribute that says when items expire. It refuses a hidden
+// attribute.
 func (r *Definer) UpdateTimeToLive(ctx context.Context, q *api.UpdateTimeToLive, use func(api.Response) error) error {
 	e, err := r.Tables.Sharded(q.Table)
 	if err == nil && e != nil {
@@ -371,8 +370,7 @@ func (r *Definer) UpdateTimeToLive(ctx context.Context, q *api.UpdateTimeToLive,
 	return r.Backend.Answer(ctx, q, use)
 }
 
-// About passes on a request about a table that is the same for plain and sharded
-// ones.
+// About passes on a request on a table that is the same for plain and sharded tables.
 func (r *Definer) About(ctx context.Context, table string, q api.Request, use func(api.Response) error) error {
 	if _, err := r.Tables.Sharded(table); err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// Tags are the store's, except for those that declare sharding: that a table was sharded by hand
-// (adopt.go), how many shards it is to have (package mover), or how an index that is yet to be
-// created is sharded (index.go).
+// Tags belong to the store, except those that declare sharding: that a table was sharded by hand
+// (adopt.go), how many shards it shall have (package mover), or how an index that a client will
+// create is sharded (index.go).
 
 // Tag carries out a TagResource.
 func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Response) error) error {
@@ -26,7 +26,7 @@ func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Resp
 	if err != nil {
 		return err
 	}
-	// What is declared is kept, and the request's memory ends with it.
+	// The door keeps what is declared, but the request's memory ends with the request.
 	name := strings.Clone(api.TableName(q.ARN))
 	keys, values := make([]string, len(q.Tags)), make(map[string]string, len(q.Tags))
 	for i, t := range q.Tags {
@@ -51,8 +51,8 @@ func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Resp
 	return r.Backend.Answer(ctx, q, use)
 }
 
-// taggable describes the table that a tag is to say something of, whose entry is e;
-// nil where there is none, as the store tells. Errors are the client's.
+// taggable describes the table that a tag is for; e is its entry. It returns nil if the store has
+// no such table. Its errors are for the client.
 func (r *Definer) taggable(ctx context.Context, e *tables.Entry, name string) (*schema.Table, error) {
 	physical, err := r.Tables.Physical(ctx, name)
 	switch {
@@ -60,7 +60,7 @@ func (r *Definer) taggable(ctx context.Context, e *tables.Entry, name string) (*
 		return nil, err
 	case physical != nil && e == nil && tables.IsPhysical(physical):
 		if made, err := r.Catalog.Get(ctx, name); err != nil || made != nil {
-			return nil, errors.Join(tables.DoorError(err), tables.BeingChanged(name)) // by another door
+			return nil, errors.Join(tables.DoorError(err), tables.BeingChanged(name)) // another door is creating it
 		}
 		return nil, r.Items.ToldOf(ctx, name, tables.Orphan(name))
 	case e != nil && e.Wrong != nil:
@@ -69,8 +69,7 @@ func (r *Definer) taggable(ctx context.Context, e *tables.Entry, name string) (*
 	return physical, nil
 }
 
-// Untag carries out an UntagResource. Without its tag an adopted table is a plain one
-// again.
+// Untag carries out an UntagResource. Without its tag, an adopted table is a plain one again.
 func (r *Definer) Untag(ctx context.Context, q *api.UntagResource, use func(api.Response) error) error {
 	e, err := r.Tables.Sharded(q.ARN)
 	if err != nil {
@@ -111,10 +110,10 @@ func (r *Definer) Untag(ctx context.Context, q *api.UntagResource, use func(api.
 	return use(api.Empty{})
 }
 
-// untagSharded has a sharded table become a plain one.
+// untagSharded begins the change of a sharded table into a plain one.
 func (r *Definer) untagSharded(ctx context.Context, q *api.UntagResource, e *tables.Entry, use func(api.Response) error) error {
 	if e.Layout == nil || e.Change == nil && e.Plain || e.Change != nil && e.Change.Plain && !e.Change.Back {
-		return r.Backend.Answer(ctx, q, use) // it is what it says
+		return r.Backend.Answer(ctx, q, use) // the table is already plain, or will be
 	}
 	if err := r.Mover.CheckChange(ctx, e, mover.Wish{}); err != nil {
 		return r.Items.ToldOf(ctx, e.Table, err)

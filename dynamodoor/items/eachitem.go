@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	tellEvery = 2 * time.Second // how far the reading of a whole table is
-	Patience  = time.Hour       // with a store that throttles it
+	tellEvery = 2 * time.Second // interval at which the progress of reading a whole table is logged
+	Patience  = time.Hour       // time for which a store may throttle that
 )
 
-// EachItem visits the items of a table, as the client that the context names, several
-// at a time. doing is told now and then, with how many items were visited; it returns
-// how many there are.
+// EachItem visits the items of a table, several at a time, with the rights of the client in the
+// context. It logs doing and the number of visited items at intervals. It returns the number of
+// items.
 func (r *Runner) EachItem(ctx context.Context, table, doing string, scan func(segment, segments int) *api.Scan, visit func(context.Context, attribute.Item) error) (int64, error) {
 	var count atomic.Int64
 	done := make(chan struct{})

@@ -46,13 +46,13 @@ func (r *Runner) Do(ctx context.Context, q api.Request, use func(api.Response) e
 	}
 }
 
-// errOver says that an answer does not count.
+// errOver reports that an answer does not count.
 var errOver = exception.New(exception.InternalServerError, "the table was changed meanwhile")
 
-// attempts is how often a read is done anew for that reason.
+// attempts is the number of times that a read is tried because of errOver.
 const attempts = 8
 
-// attempt carries out a request once, by entries that it pins.
+// attempt carries out a request once. It pins the entries that the request uses.
 func (r *Runner) attempt(ctx context.Context, q api.Request, by *tables.Pinned, use func(api.Response) error) error {
 	p, err := r.plan(ctx, q, by)
 	if err != nil {
@@ -91,8 +91,9 @@ func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 	return nil
 }
 
-// plan makes the plan of a request on items. Another door may have changed a table:
-// what seems wrong is looked at again with the table as it is now.
+// plan makes the plan of a request on items. Another door may have changed a table. So if the plan
+// is an error and the door's knowledge may be stale, plan describes the table again and plans once
+// more.
 func (r *Runner) plan(ctx context.Context, q api.Request, by *tables.Pinned) (plan.Plan, error) {
 	for again := false; ; again = true {
 		stale, changed := "", false
@@ -116,7 +117,7 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *tables.Pinned) (pl
 	}
 }
 
-// planWith makes the plan, and tells of which sharded tables it is.
+// planWith makes the plan and calls of for each sharded table in it.
 func (r *Runner) planWith(ctx context.Context, q api.Request, of func(*tables.Entry)) (plan.Plan, error) {
 	all := r.Tables.All()
 	var wrong error
@@ -150,22 +151,22 @@ func (r *Runner) planWith(ctx context.Context, q api.Request, of func(*tables.En
 	return p, err
 }
 
-// OnlyReads tells whether a request changes no item.
+// OnlyReads reports whether a request changes no item.
 func OnlyReads(q api.Request) bool { return !api.OperationOf(q.Operation()).Writes }
 
-// Refused tells whether an error is a store's that has done nothing, for how the table
-// is that was meant.
+// Refused reports whether an error says that the store did nothing, because of the state of the
+// table.
 func Refused(err error) bool {
 	return exception.Is(err, exception.Validation) || exception.Is(err, exception.ResourceNotFound) || exception.Is(err, exception.TransactionCanceled)
 }
 
-// Verdict tells whether an error is the store's judgement of a request that it has
-// looked at and not done.
+// Verdict reports whether an error is the store's decision on a request that it has examined and
+// not executed.
 func Verdict(err error) bool {
 	return Refused(err) || exception.Is(err, exception.ConditionalCheckFailed)
 }
 
-// Unknown is the error of a write of which nobody knows whether it was done.
+// Unknown returns the error of a write whose outcome nobody knows.
 func Unknown(p *tables.Pinned) error {
 	name := p.First()
 	if name != "" {

@@ -17,8 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
-// merge answers a Query over several shards.
-// resolve, if it is not nil, says which of the rows that come are shown.
+// merge answers a Query over several shards. resolve selects the rows to return; nil: all.
 func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error {
 	result := f.Result()
 	patience := time.Now().Add(r.RetryFor)
@@ -43,30 +42,29 @@ func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.
 	}
 }
 
-// merger reads so many rows of all shards, in their order.
+// merger reads a number of rows from all shards, in their order.
 type merger struct {
 	runner *Runner
 	fanout *plan.Fanout
 	after  *plan.Row
 	want   int
-	// patience is until when throttled fetches are tried again.
+	// patience is the time until which throttled fetches are retried.
 	patience time.Time
 
-	mu     sync.Mutex // guards what follows, between fetches that are under way
+	mu     sync.Mutex // guards the fields below between concurrent fetches
 	result *plan.Result
-	fewer  int // rows that a page has at most, as a cut-off answer tells; 0: not known
+	fewer  int // largest number of rows in a page, estimated from an answer that was cut off; 0: unknown
 }
 
-// fetched is what became of a fetch.
+// fetched is the result of a fetch.
 type fetched struct {
 	fetch scatter.Fetch[plan.Row]
 	rows  []plan.Row
 	err   error
 }
 
-// read reads the rows. Where items turn out to be so large that a megabyte has
-// fewer of them than were thought, it begins again with fewer: what is read at a
-// time stays bounded.
+// read reads the rows. If the items are so large that a megabyte holds fewer of them than
+// estimated, it begins again with fewer rows. So the memory for one page stays bounded.
 func (m *merger) read(ctx context.Context) ([]plan.Row, bool, error) {
 	for {
 		rows, more, err := m.attempt(ctx)
@@ -84,8 +82,8 @@ func (m *merger) attempt(ctx context.Context) ([]plan.Row, bool, error) {
 	defer cancel()
 	reader := scatter.NewReader(scatter.Options[plan.Row]{
 		Shards: m.fanout.Shards, Page: m.want, Compare: m.fanout.Compare, Seed: m.runner.Draw(),
-		// What is read first is as many rows as a page is thought to have, where the
-		// request has no lower limit: often there are fewer.
+		// If the request has no lower limit, the first fetch reads as many rows as a page is
+		// estimated to have. Often there are fewer.
 		Few: m.after == nil && m.fanout.Page(1, 1) > m.want,
 	})
 	most := m.runner.Fanout
@@ -164,7 +162,7 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 	return rows[:min(len(rows), f.Limit)], nil
 }
 
-// note counts what an answer took, and looks at how large its items are.
+// note adds the capacity that an answer consumed, and checks the size of its items.
 func (m *merger) note(took *api.ConsumedCapacity, rows []plan.Row, cut bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,8 +182,8 @@ func (m *merger) note(took *api.ConsumedCapacity, rows []plan.Row, cut bool) err
 	return nil
 }
 
-// Own returns the answer with its items in memory of their own: the store's ends
-// with its answer.
+// Own returns a copy of the answer with the items in their own memory. The store's memory ends with
+// its answer.
 func Own(r *api.ItemsResponse) (*api.ItemsResponse, error) {
 	n := 0
 	for _, text := range r.Items {
@@ -207,7 +205,7 @@ func Own(r *api.ItemsResponse) (*api.ItemsResponse, error) {
 	return &out, nil
 }
 
-// took counts what a page of several shards took, and how many rows it has.
+// took counts the work for a page of several shards, and the page's rows.
 func took(ctx context.Context, s scatter.Stats, rows int) {
 	if u := observe.Of(ctx); u != nil {
 		u.Fan.Reads.Store(true)
@@ -217,7 +215,7 @@ func took(ctx context.Context, s scatter.Stats, rows int) {
 	}
 }
 
-// shardKnown returns a context that tells the span of a request which shard it reads.
+// shardKnown returns a context that tells the request's span which shards it reads.
 func shardKnown(ctx context.Context, shards []int) context.Context {
 	u := observe.Of(ctx)
 	return observe.WithShards(ctx, u != nil && u.Span != nil, shards)

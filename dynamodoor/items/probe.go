@@ -12,15 +12,15 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
-// Permitted returns err, or the store's error if the client may not make the request
-// at all.
+// Permitted returns err, or the store's error if the client has no right to make the request at
+// all.
 func (r *Runner) Permitted(ctx context.Context, q api.Request, err error) error {
 	if err == nil || !r.Tables.Shared() || principal.Of(ctx) == (principal.Principal{}) {
 		return err
 	}
 	on, ok := q.(api.ItemRequest)
 	if !ok {
-		return err // the store is asked anyway
+		return err // the store gets the request anyway
 	}
 	refused := r.Backend.Answer(ctx, on.Instead(NoKey(), noIndex), func(api.Response) error { return nil })
 	var e *exception.Error
@@ -33,16 +33,15 @@ func (r *Runner) Permitted(ctx context.Context, q api.Request, err error) error 
 	return refused
 }
 
-// ToldOf is what is wrong with a request about a table, for a client that may read
-// it, and the store's refusal for others.
+// ToldOf returns err if the client may read the table, and the store's refusal otherwise.
 func (r *Runner) ToldOf(ctx context.Context, name string, err error) error {
 	return r.Permitted(ctx, &api.Scan{Read: api.Read{Table: name}}, err)
 }
 
-// noIndex is the name of no index.
+// noIndex is a name that no index has.
 const noIndex = "evenkeel.none"
 
-// NoKey is the key of no item.
+// NoKey returns a key that no item has.
 func NoKey() attribute.Item {
 	return attribute.NewItem(attribute.Attribute{Name: "evenkeel.none", Value: attribute.String("none")})
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// Runner carries out requests on items. It is safe for concurrent use. Its maker sets the
-// exported fields.
+// Runner carries out requests on items. It is safe for concurrent use. Its maker sets the exported
+// fields.
 type Runner struct {
 	Backend  backend.Store
 	Tables   *tables.Registry
 	Log      *slog.Logger
-	Fanout   int           // requests of one client's request that are under way at a time, at most
-	RetryFor time.Duration // how long a throttled part of a request on several shards is tried again
-	Draw     func() uint64 // draws which shards a page asks first
+	Fanout   int           // largest number of requests under way at a time for one client request
+	RetryFor time.Duration // time for which a throttled part of a request on several shards is retried
+	Draw     func() uint64 // draws the order in which a page reads the shards
 
-	stamps atomic.Int64 // of items that move: no two of a door are the same
+	stamps atomic.Int64 // makes the stamps of moved items unique within a door
 }

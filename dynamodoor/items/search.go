@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// searches is how often an item is looked for anew when it is not where it was.
+// searches is the number of times that the door searches again for an item that has left its place.
 const searches = 4
 
 // search carries out a request on items that may be in any shard.
@@ -36,14 +36,14 @@ func (r *Runner) search(ctx context.Context, s *plan.Search, q api.Request, by *
 		if !s.Guarded() || !exception.Is(err, exception.ConditionalCheckFailed) {
 			return err
 		}
-		// The client's condition does not hold, or the item is where it was no more.
+		// Either the client's condition does not hold, or the item has left its place.
 		again, e := r.plan(ctx, q, by)
 		if e != nil {
 			return e
 		}
 		next, ok := again.(*plan.Search)
 		if !ok {
-			return err // it is no longer a table of such items
+			return err // the table no longer has such items
 		}
 		if e := r.find(ctx, next); e != nil {
 			return e
@@ -56,16 +56,16 @@ func (r *Runner) search(ctx context.Context, s *plan.Search, q api.Request, by *
 	return exception.New(exception.ServiceUnavailable, "the item is deleted and made again all the time; try again")
 }
 
-// find looks for the items.
+// find searches for the items.
 func (r *Runner) find(ctx context.Context, s *plan.Search) error {
 	until := time.Now().Add(r.RetryFor)
 	var group *errgroup.Group
 	group, ctx = errgroup.WithContext(ctx)
 	group.SetLimit(r.Fanout)
-	var mu sync.Mutex // held by one answer at a time
+	var mu sync.Mutex // serializes the answers
 	for get := range s.Gets() {
 		if ctx.Err() != nil {
-			break // one has failed
+			break // a request has failed
 		}
 		group.Go(func() error {
 			return backend.Retried(ctx, until, func() error {

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// ShiftStore is what package shift carries requests out on, by certain entries.
+// ShiftStore returns the store on which package shift carries out requests, with the entries in by.
 func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
 	s := &shift.Store{
 		Answer:  r.Backend.Answer,

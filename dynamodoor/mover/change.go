@@ -31,12 +31,12 @@ type Mover struct {
 	Tables  *tables.Registry
 	Items   *items.Runner
 	Log     *slog.Logger
-	Caution time.Duration // how long the stubs of a table whose layout was changed stay
+	Caution time.Duration // time for which the stubs of a table stay after its layout was changed
 
-	problems sync.Map // what keeps changes from going on, by table
+	problems sync.Map // the error that stops a change, by table
 }
 
-// Do answers what is asked about a change of a table's layout, or does it.
+// Do carries out a request about a change of a table's layout.
 func (r *Mover) Do(ctx context.Context, q *api.Reshard, use func(api.Response) error) error {
 	if r.Tables.Shared() && q.Action != "status" {
 		if err := r.Tables.Renew(ctx, 0); err != nil {
@@ -94,7 +94,7 @@ func (r *Mover) Do(ctx context.Context, q *api.Reshard, use func(api.Response) e
 	return use(&api.ReshardResponse{Value: s})
 }
 
-// reshardPlain answers of a plain table.
+// reshardPlain answers a request about a plain table.
 func (r *Mover) reshardPlain(ctx context.Context, q *api.Reshard, use func(api.Response) error) error {
 	t, err := r.Tables.Physical(ctx, q.Table)
 	switch {
@@ -109,8 +109,8 @@ func (r *Mover) reshardPlain(ctx context.Context, q *api.Reshard, use func(api.R
 		"create a table with the tag %s, and copy the items", t.Name, plan.Tag)
 }
 
-// tagged sets the tag that declares the shards, or removes it, as the client, who needs
-// the right to.
+// tagged sets or removes the tag that declares the number of shards. It does so with the client's
+// rights: the client needs the right to do that.
 func (r *Mover) tagged(ctx context.Context, e *tables.Entry, shards int) error {
 	t, err := r.Tables.Physical(ctx, e.Physical)
 	if err != nil || t == nil {
@@ -122,12 +122,12 @@ func (r *Mover) tagged(ctx context.Context, e *tables.Entry, shards int) error {
 	}
 	err = r.Backend.Answer(ctx, q, backend.Ignore)
 	if exception.Is(err, exception.UnknownOperation) {
-		return nil // not every endpoint has tags
+		return nil // some endpoints have no tags
 	}
 	return err
 }
 
-// underWay describes a change that is under way.
+// underWay describes the change that is under way.
 func underWay(e *tables.Entry) string {
 	of := ""
 	if e.Change.Key != "" {
@@ -136,7 +136,7 @@ func underWay(e *tables.Entry) string {
 	return fmt.Sprintf("%stable %s is on the way from %s to %s", of, e.Table, shardsText(From(e.Entry, e.Change.Key)), shardsText(Towards(e.Change)))
 }
 
-// CheckChange says why a change cannot begin.
+// CheckChange returns an error if a change cannot begin.
 func (r *Mover) CheckChange(ctx context.Context, e *tables.Entry, w Wish) error {
 	if e.Change != nil {
 		return exception.New(exception.ResourceInUse, "%s; wait until that is done (evenkeel reshard status)", underWay(e))
@@ -206,7 +206,7 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish) error 
 	return err
 }
 
-// amend changes what is to be done in the present step.
+// amend changes the orders of the current change.
 func (r *Mover) amend(ctx context.Context, e *tables.Entry, change func(*catalog.Change)) error {
 	if e.Change == nil {
 		return exception.Invalid("no change of the layout of table %s is under way", e.Table)
@@ -218,9 +218,10 @@ func (r *Mover) amend(ctx context.Context, e *tables.Entry, change func(*catalog
 	return err
 }
 
-// rollback takes a change back. One that has left no stubs is as if it had never been. One
-// that has goes on to its end, since what it has moved cannot go where it was: a place is
-// never used twice. Then another change gives the keys as many shards as they had.
+// rollback takes a change back. If the change has left no stubs, rollback simply ends it. If it has
+// left stubs, the change continues to its end, because moved items cannot return to their old
+// places: no place is used twice. Then another change gives the keys their earlier number of
+// shards.
 func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
 	c := e.Change
 	switch {
@@ -237,7 +238,7 @@ func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
 		if err := end(tables.Copied(&after)); err != nil {
 			return tables.DoorError(err)
 		}
-		if _, err := r.survey(ctx, e, was.aim(&after)); err != nil { // whether the items have room there
+		if _, err := r.survey(ctx, e, was.aim(&after)); err != nil { // checks whether the items have room there
 			return err
 		}
 	}

@@ -14,25 +14,25 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// longest is how long one page of the mover is tried again.
+// longest is the time for which the mover retries one page.
 const longest = time.Minute
 
 const (
-	moverPage   = 100                    // items that are looked at together
-	moverLooks  = time.Second            // how often it looks for changes
-	aloneLooks  = 100 * time.Millisecond // where no other door is, which takes a look into memory
-	rateOver    = time.Second            // what it takes to tell a rate
-	moverIsGone = 30 * time.Second       // after how long without progress another door goes on
+	moverPage   = 100                    // items in one page
+	moverLooks  = time.Second            // interval at which the mover looks for changes
+	aloneLooks  = 100 * time.Millisecond // the interval if there is no other door; a look then only reads memory
+	rateOver    = time.Second            // time after which the mover computes a rate
+	moverIsGone = 30 * time.Second       // time without progress after which another door takes over
 )
 
-// Run carries changes of tables' layouts on until the context ends.
+// Run carries out changes of tables' layouts until the context ends.
 func (r *Mover) Run(ctx context.Context) {
 	type look struct {
 		beat int64
 		at   time.Time
 	}
 	seen := make(map[string]look)
-	var at sync.Map // names of tables that it is at
+	var at sync.Map // names of the tables that this mover works on
 	var all sync.WaitGroup
 	defer all.Wait()
 	looks := moverLooks
@@ -42,7 +42,7 @@ func (r *Mover) Run(ctx context.Context) {
 	for r.Tables.Wait(ctx, looks) == nil {
 		if r.Tables.Shared() {
 			if err := r.Tables.Current(ctx); err != nil {
-				continue // which the log has, and is tried again
+				continue // Current has logged the error; the next look tries again
 			}
 		}
 		for name, e := range r.Tables.All() {
@@ -58,7 +58,7 @@ func (r *Mover) Run(ctx context.Context) {
 				l, known := seen[name]
 				if err != nil || !known || l.beat != p.Beat {
 					if seen[name] = (look{p.Beat, time.Now()}); known || p.Beat > 0 {
-						continue // somebody is at it
+						continue // another mover works on it
 					}
 				} else if p.Beat > 0 && time.Since(l.at) < moverIsGone {
 					continue
@@ -66,7 +66,7 @@ func (r *Mover) Run(ctx context.Context) {
 			}
 			delete(seen, name)
 			at.Store(name, nil)
-			all.Go(func() { // some steps wait for long
+			all.Go(func() { // some steps wait for a long time
 				defer at.Delete(name)
 				r.carryOn(ctx, name)
 			})
@@ -74,7 +74,7 @@ func (r *Mover) Run(ctx context.Context) {
 	}
 }
 
-// carryOn carries a change on as far as it goes.
+// carryOn carries out a change as far as it can.
 func (r *Mover) carryOn(ctx context.Context, name string) {
 	var err error
 	for more := true; more && err == nil; {
@@ -88,8 +88,8 @@ func (r *Mover) carryOn(ctx context.Context, name string) {
 	r.Log.Warn("dynamodb: a change of a table's layout does not go on, and is tried again", "table", name, "error", err)
 }
 
-// StepChange carries the change of a table's layout on by one step. more is false where it
-// is done, or paused.
+// StepChange carries out one step of the change of a table's layout. more is false if the change is
+// done or paused.
 func (r *Mover) StepChange(ctx context.Context, name string) (more bool, err error) {
 	p, err := r.Catalog.Progress(ctx, name)
 	if err != nil {
@@ -109,18 +109,18 @@ func (r *Mover) StepChange(ctx context.Context, name string) (more bool, err err
 	}
 	now := m.current()
 	if now == nil {
-		return true, nil // somebody else was here
+		return true, nil // another request or mover has changed the entry
 	}
 	now, err = r.Tables.Advance(ctx, now, nextStep(now))
 	return err == nil && now.Change != nil, err
 }
 
-// nextStep is the change of an entry to its next step, or to the end of the change.
+// nextStep returns the function that moves an entry to the change's next step, or to its end.
 func nextStep(e *tables.Entry) func(*catalog.Entry) error {
 	return func(n *catalog.Entry) error {
 		next := e.Shift.Step.Next()
 		if next == protocol.Cleaning {
-			n.Floor = n.Layout.Generation // in which it was settled
+			n.Floor = n.Layout.Generation // the generation in which the change was settled
 		}
 		n.Layout.Generation++
 		if next == protocol.None {
@@ -131,7 +131,7 @@ func nextStep(e *tables.Entry) func(*catalog.Entry) error {
 	}
 }
 
-// barrier waits until no request goes by a state of the table before the present one.
+// barrier waits until no request uses an earlier state of the table.
 func (r *Mover) barrier(ctx context.Context, e *tables.Entry) error {
 	if r.Tables.Shared() {
 		return r.Tables.Wait(ctx, r.Tables.Grace())
@@ -151,7 +151,7 @@ type turn struct {
 	progress catalog.Progress
 }
 
-// step does it; it returns false where the change is another by now.
+// step does the work. It returns false if the change is no longer in this step, or is paused.
 func (m *turn) step(ctx context.Context) (done bool, err error) {
 	switch m.e.Shift.Step {
 	case protocol.Moving, protocol.Closing, protocol.Cleaning:
@@ -160,7 +160,7 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 		}
 		return m.pass(ctx)
 	case protocol.Looking:
-		m.progress.Moved, m.progress.Verified, m.progress.Generation = 0, 0, 0 // which may be those of a change that was taken back
+		m.progress.Moved, m.progress.Verified, m.progress.Generation = 0, 0, 0 // the figures may belong to a change that was taken back
 		if err := m.beat(ctx); err != nil {
 			return false, err
 		}
@@ -194,7 +194,7 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 	return !now.Change.Paused, nil
 }
 
-// current is the table's entry, if the change is still in this step.
+// current returns the table's entry if the change is still in this step.
 func (m *turn) current() *tables.Entry {
 	now := m.mover.Tables.Entry(m.e.Table)
 	if now == nil || now.Change == nil || !now.IsState(m.e) {
@@ -208,7 +208,7 @@ func (m *turn) beat(ctx context.Context) error {
 	return m.mover.Catalog.KeepProgress(ctx, m.e.Table, m.progress)
 }
 
-// pass goes through all items, from where a mover before has come to.
+// pass goes over all items, starting at the position that an earlier mover reached.
 func (m *turn) pass(ctx context.Context) (done bool, err error) {
 	var from attribute.Item
 	if m.progress.Generation == m.e.Layout.Generation && m.progress.Position != "" {
@@ -260,7 +260,7 @@ func (m *turn) pass(ctx context.Context) (done bool, err error) {
 			m.progress.Generation = 0
 			return true, nil
 		}
-		// What the store does for others goes first: rest for as long as the page took.
+		// The store's other work goes first: rest for as long as the page took.
 		if err := m.mover.Tables.Wait(ctx, time.Since(begun)); err != nil {
 			return false, err
 		}

@@ -19,14 +19,14 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// survey is what was found in a table that is to have another layout.
+// survey holds the figures of a table that shall get another layout.
 type survey struct {
 	items, moves          int64
 	bytes, bytesMoved     int64
 	readUnits, writeUnits api.Units // of the items that move
 }
 
-// survey reads all items of a table. The error is also that one of them could not move.
+// survey reads all items of a table. It also returns an error if one of them cannot move.
 func (r *Mover) survey(ctx context.Context, e *tables.Entry, c *catalog.Change) (s survey, err error) {
 	target, err := e.Target(c)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *Mover) survey(ctx context.Context, e *tables.Entry, c *catalog.Change) 
 	return s, err
 }
 
-// surveyKey is survey of one key.
+// surveyKey surveys the items of one key.
 func (r *Mover) surveyKey(ctx context.Context, t *shift.Table) (s survey, err error) {
 	err = r.Items.ShiftStore(new(tables.Pinned), time.Now().Add(items.Patience)).Each(ctx, t, func(item attribute.Item) error {
 		moves, err := t.Room(item)
@@ -63,8 +63,8 @@ func (r *Mover) surveyKey(ctx context.Context, t *shift.Table) (s survey, err er
 	return s, err
 }
 
-// add counts an item. One that moves is read once more by its key, replaced by a stub and
-// put into its new place in one transaction, which counts twice; then its stub is deleted.
+// add counts an item. An item that moves is read once more by its key. One transaction, which
+// counts twice, replaces it by a stub and puts it to its new place. Later its stub is deleted.
 func (s *survey) add(item attribute.Item, moves bool) {
 	size := item.Size()
 	s.bytes += int64(size)
@@ -77,11 +77,11 @@ func (s *survey) add(item attribute.Item, moves bool) {
 	s.writeUnits += 2*api.WriteUnits(size, size).Transactional() + api.WriteUnits(0, 0)
 }
 
-// passes is how often all items are read: for the survey, to move them, to verify that, and
-// to delete the stubs.
+// passes is the number of times that all items are read: for the survey, to move them, to verify
+// that, and to delete the stubs.
 const passes = 4
 
-// outlook says what a change would take.
+// outlook returns the cost of a change.
 func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard.Outlook, err error) {
 	o = reshard.Outlook{Table: e.Table, To: w.Shards, Refused: []string{}, Notes: []string{}}
 	if e.Layout != nil {
@@ -109,7 +109,8 @@ func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard
 	return o, nil
 }
 
-// changeStatus is how far the change of a table's layout is, or was.
+// changeStatus returns the progress of the change of a table's layout, or the figures of the last
+// one.
 func (r *Mover) changeStatus(ctx context.Context, name string) (s reshard.Status, err error) {
 	e := r.Tables.Entry(name)
 	if e == nil {
@@ -125,7 +126,7 @@ func (r *Mover) changeStatus(ctx context.Context, name string) (s reshard.Status
 	if err != nil {
 		return s, tables.DoorError(err)
 	}
-	if p.ID == e.ID { // else it is of an earlier table of that name
+	if p.ID == e.ID { // otherwise it belongs to an earlier table of that name
 		s.RowsToMove, s.RowsTotal, s.RowsMoved, s.RowsVerified = p.Moves, max(p.Items, p.Total), p.Moved, p.Verified
 	}
 	if e.Change == nil {
@@ -140,8 +141,8 @@ func (r *Mover) changeStatus(ctx context.Context, name string) (s reshard.Status
 	return s, nil
 }
 
-// left is how many seconds a change goes on for, at a rate of so many items a second; 0
-// where that is not known.
+// left returns the number of seconds that a change still takes at a rate of items a second, or 0 if
+// that is unknown.
 func (r *Mover) left(e *tables.Entry, items, looked, rate int64) int64 {
 	if rate <= 0 {
 		return 0

@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Wish is what is asked for: so many shards for each key, or for one.
+// Wish is the number of shards that a client asks for: for each key, or for one key.
 type Wish struct {
 	Shards int    // 0: a plain table
-	key    string // as attribute.KeyText writes it; empty: all that have no places of their own
+	key    string // as attribute.KeyText writes it; "": all keys without places of their own
 }
 
-// has is the places that a key has, or all without places of their own, and the highest
-// that it ever had.
+// has returns the places of a key and the highest place that it ever had. For "", it returns those
+// of the keys without places of their own.
 func has(e *catalog.Entry, key string) (shard.Range, int) {
 	if o, ok := e.Own[key]; ok && key != "" {
 		return o.Range, o.Used
@@ -27,15 +27,15 @@ func has(e *catalog.Entry, key string) (shard.Range, int) {
 	return shard.Range{N: l.N, Base: l.Base}, max(l.Used, l.Base+l.N)
 }
 
-// aim returns the change that a wish takes.
+// aim returns the change that fulfils a wish.
 func (w Wish) aim(e *catalog.Entry) *catalog.Change {
 	from, used := has(e, w.key)
 	to := plan.Next(from, used, max(1, w.Shards))
 	return &catalog.Change{Step: protocol.None.Next().String(), Shards: to.N, Base: to.Base, Key: w.key, Plain: w.Shards == 0}
 }
 
-// end has an entry whose change is done be in its new layout. Where the change was taken
-// back, another begins.
+// end gives an entry whose change is done its new layout. If the change was taken back, end begins
+// another one.
 func end(n *catalog.Entry) error {
 	c := *n.Change
 	back := Wish{From(n, c.Key), c.Key}
@@ -57,8 +57,8 @@ func end(n *catalog.Entry) error {
 	return nil
 }
 
-// From is how many shards a key has, or all without places of their own; 0 of a plain
-// table.
+// From returns the number of shards of a key. For "", it returns that of the keys without places of
+// their own. It returns 0 for a plain table.
 func From(e *catalog.Entry, key string) int {
 	if key == "" && e.Plain {
 		return 0
@@ -67,7 +67,7 @@ func From(e *catalog.Entry, key string) int {
 	return r.N
 }
 
-// shardsText is a number of shards in words.
+// shardsText describes a number of shards in words.
 func shardsText(n int) string {
 	if n == 0 {
 		return "a plain table"
@@ -75,7 +75,7 @@ func shardsText(n int) string {
 	return fmt.Sprintf("%d shards", n)
 }
 
-// Towards is how many shards a change is to give; 0 of a plain table.
+// Towards returns the number of shards that a change shall give; 0: a plain table.
 func Towards(c *catalog.Change) int {
 	if c.Plain {
 		return 0

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/partiql"
 )
 
-// executeBatch carries out statements each for itself, several at a time.
+// executeBatch carries out the statements of a batch independently, several at a time.
 func (r *Runner) executeBatch(ctx context.Context, q *api.BatchExecuteStatement, use func(api.Response) error) error {
 	parsed := make([]*partiql.Statement, len(q.Statements))
 	wrong := make([]error, len(q.Statements))
@@ -45,14 +45,14 @@ func (r *Runner) executeBatch(ctx context.Context, q *api.BatchExecuteStatement,
 			continue
 		}
 		slots <- struct{}{}
-		if ctx.Err() != nil { // nobody waits for what is left
+		if ctx.Err() != nil { // nobody waits for the rest
 			<-slots
 			break
 		}
 		all.Go(func() {
 			result := &answer.Results[i]
 			defer func() {
-				if p := recover(); p != nil { // a bug harms its own statement at most
+				if p := recover(); p != nil { // a bug harms only its own statement
 					wrong[i] = fmt.Errorf("a bug: %v", p)
 					result.Error = statementError(wrong[i])
 				}
@@ -81,7 +81,7 @@ func (r *Runner) executeBatch(ctx context.Context, q *api.BatchExecuteStatement,
 	return use(answer)
 }
 
-// one carries out a statement of a batch.
+// one carries out one statement of a batch.
 func (r *Runner) one(ctx context.Context, q *api.BatchExecuteStatement, i int, s *partiql.Statement, result *api.StatementResult) (took *api.ConsumedCapacity, err error) {
 	if s.Kind() == partiql.Exists {
 		return nil, errExists
@@ -116,7 +116,7 @@ func (r *Runner) one(ctx context.Context, q *api.BatchExecuteStatement, i int, s
 	return took, err
 }
 
-// statementError is an error as that of one statement of a batch.
+// statementError converts an error into that of one statement of a batch.
 func statementError(err error) *api.StatementError {
 	e := exception.Of(err)
 	code := strings.TrimSuffix(e.Kind.Name(), "Exception")

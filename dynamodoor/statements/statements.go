@@ -26,11 +26,11 @@ type Runner struct {
 	Tables  *tables.Registry
 	Items   *items.Runner
 	Log     *slog.Logger
-	Fanout  int // statements of a batch that are under way at a time, at most
+	Fanout  int // largest number of statements of a batch under way at a time
 }
 
-// Forwards tells whether a request of statements is the backend's own matter: it
-// knows PartiQL, and no statement is about a table that is not plain.
+// Forwards reports whether the backend can answer a request of statements itself: it knows PartiQL,
+// and all statements are on plain tables.
 func (r *Runner) Forwards(q api.Request) bool {
 	if !r.Backend.Has(q.Operation()) {
 		return false
@@ -39,7 +39,7 @@ func (r *Runner) Forwards(q api.Request) bool {
 	for _, s := range api.StatementsOf(q) {
 		parsed, err := partiql.Parse(s.Text, s.Parameters)
 		if err != nil {
-			return len(tables) == 0 // nobody can tell which table it is about
+			return len(tables) == 0 // the table of the statement is unknown
 		}
 		if name := api.TableName(parsed.Table()); name == catalog.Table || tables[name] != nil {
 			return false
@@ -91,8 +91,8 @@ func (r *Runner) executeStatement(ctx context.Context, q *api.ExecuteStatement, 
 
 var errExists = exception.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")
 
-// told returns what is wrong with a statement, which tells of its table, to who may
-// carry out such a one.
+// told returns err, which reveals something of the table, only if the client has the right to make
+// such a request. Otherwise it returns the store's refusal.
 func (r *Runner) told(ctx context.Context, s *partiql.Statement, err error) error {
 	var like api.Request
 	switch s.Kind() {
@@ -111,7 +111,7 @@ func (r *Runner) told(ctx context.Context, s *partiql.Statement, err error) erro
 // selectItems answers a page of a SELECT.
 func (r *Runner) selectItems(ctx context.Context, q *api.ExecuteStatement, s *partiql.Statement, t *schema.Table, answer *api.StatementResponse) error {
 	selection, err := s.Select(t, q.Consistent)
-	if exception.Is(err, exception.Validation) { // an index may have been made since
+	if exception.Is(err, exception.Validation) { // a client may have created an index since
 		if t, err = r.Tables.SchemaAnew(ctx, s.Table()); err != nil {
 			return err
 		}
@@ -169,7 +169,8 @@ func (r *Runner) selectItems(ctx context.Context, q *api.ExecuteStatement, s *pa
 	return nil
 }
 
-// addConsumed adds what a request took, whose memory ends with its answer.
+// addConsumed adds the capacity that a request consumed. It copies the table's name, whose memory
+// ends with the answer.
 func addConsumed(to **api.ConsumedCapacity, took *api.ConsumedCapacity) {
 	if *to == nil {
 		*to = &api.ConsumedCapacity{Table: strings.Clone(took.Table), Detail: took.Detail, Display: took.Display}
@@ -177,7 +178,8 @@ func addConsumed(to **api.ConsumedCapacity, took *api.ConsumedCapacity) {
 	(*to).Add(took)
 }
 
-// write carries out an INSERT, UPDATE or DELETE, and returns what it is to return.
+// write carries out an INSERT, UPDATE or DELETE. It returns the item that the statement returns, if
+// any.
 func (r *Runner) write(ctx context.Context, s *partiql.Statement, t *schema.Table, w api.Write) (item attribute.Encoded, took *api.ConsumedCapacity, err error) {
 	q, err := s.Write(t, w)
 	if err != nil {
@@ -185,7 +187,7 @@ func (r *Runner) write(ctx context.Context, s *partiql.Statement, t *schema.Tabl
 	}
 	err = r.Items.Do(ctx, q, func(a api.Response) error {
 		answer := a.(*api.ItemResponse)
-		if len(answer.Attributes) > len("{}") { // nothing that was changed is there: no item, not an empty one
+		if len(answer.Attributes) > len("{}") { // an answer without attributes means no item, not an empty one
 			item = append(attribute.Encoded{}, answer.Attributes...)
 		}
 		if answer.Capacity != nil {

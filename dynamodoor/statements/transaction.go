@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// transactionOf prefixes the error of a statement of a transaction.
+// transactionOf adds the prefix of a transaction's statement to its error.
 func transactionOf(i int, err error) error {
 	var e *exception.Error
 	if !errors.As(err, &e) || e.Kind != exception.Validation {
@@ -43,8 +43,8 @@ func (r *Runner) executeTransaction(ctx context.Context, q *api.ExecuteTransacti
 	return r.transactWrites(ctx, q, parsed, use)
 }
 
-// tablesOf returns the tables of a transaction's statements, checking each statement
-// whose table there is; the error is the transaction's where one is not there.
+// tablesOf calls check for each statement whose table exists. If a table does not exist, it returns
+// the error of a cancelled transaction.
 func (r *Runner) tablesOf(ctx context.Context, parsed []*partiql.Statement, check func(i int, t *schema.Table) error) error {
 	var missing []exception.CancellationReason
 	for i, s := range parsed {
@@ -127,8 +127,8 @@ func (r *Runner) transactWrites(ctx context.Context, q *api.ExecuteTransaction, 
 	return duplicates(err, parsed)
 }
 
-// duplicates is a transaction's error where an INSERT of what there is already has
-// the reason that PartiQL gives it.
+// duplicates returns a transaction's error. For each INSERT of an item that exists, it replaces the
+// reason by PartiQL's.
 func duplicates(err error, parsed []*partiql.Statement) error {
 	var e *exception.Error
 	if !errors.As(err, &e) || e.Kind != exception.TransactionCanceled || len(e.Reasons) != len(parsed) {

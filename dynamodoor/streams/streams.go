@@ -39,8 +39,8 @@ func noStream(arn string) error {
 	return exception.New(exception.ResourceNotFound, "Requested resource not found: Stream: %s not found", arn)
 }
 
-// streamed returns the sharded table that a stream, or an iterator, is of; nil for
-// plain ones. It may be one that is no more, whatever has its name now.
+// streamed returns the sharded table of a stream or an iterator, or nil if that table is plain. The
+// table may have been deleted, even if another table has its name now.
 func (r *Reader) streamed(ctx context.Context, arn string) (*plan.Table, error) {
 	name := api.StreamTable(arn)
 	if name == catalog.Table {
@@ -49,7 +49,7 @@ func (r *Reader) streamed(ctx context.Context, arn string) (*plan.Table, error) 
 	e := r.Tables.Entry(name)
 	stream := api.StreamName(arn)
 	if !strings.Contains(stream, "/stream/") || len(stream) > longestStream {
-		return nil, nil // no stream's name: the store says so
+		return nil, nil // not the name of a stream: the store reports the error
 	}
 	gone, err := r.gone(ctx, stream, e)
 	switch {
@@ -63,19 +63,19 @@ func (r *Reader) streamed(ctx context.Context, arn string) (*plan.Table, error) 
 	return e.Plan, nil
 }
 
-// longestStream is how long TABLE/stream/LABEL is at most, and more: a table's name has
-// 255 characters, a label is a time.
+// longestStream is longer than any TABLE/stream/LABEL: a table's name has at most 255 characters,
+// and a label is a time.
 const longestStream = 400
 
-// goneStream is what is known of a stream: the deleted table that it is of, nil if it
-// is of none, as it was when its table's name was that of a certain one.
+// goneStream is the known answer of gone for a stream. now is the id of the sharded table that had
+// the name then.
 type goneStream struct {
 	table *plan.Table
 	now   string
 }
 
-// gone returns the deleted sharded table that a stream is of; nil for others. now is
-// the sharded table that has its name.
+// gone returns the deleted sharded table of a stream, or nil if there is none. now is the sharded
+// table that has the name now.
 func (r *Reader) gone(ctx context.Context, stream string, now *tables.Entry) (*plan.Table, error) {
 	id := ""
 	if now != nil {
@@ -103,8 +103,7 @@ func (r *Reader) gone(ctx context.Context, stream string, now *tables.Entry) (*p
 	return g.table, nil
 }
 
-// KeepStreams notes what the streams of a table are read by, which is about to be
-// deleted.
+// KeepStreams stores, before a table is deleted, the layout with which the door reads its streams.
 func (r *Reader) KeepStreams(ctx context.Context, e *tables.Entry, t *schema.Table) {
 	if t.StreamLabel == "" {
 		return
@@ -125,7 +124,7 @@ func (r *Reader) KeepStreams(ctx context.Context, e *tables.Entry, t *schema.Tab
 	}
 }
 
-// Forward carries out such a request on a store that other doors are on.
+// Forward carries out a streams request if other doors are on the store.
 func (r *Reader) Forward(ctx context.Context, q api.Request, body, dst []byte) ([]byte, error) {
 	if err := r.Tables.Current(ctx); err != nil {
 		return dst, err
@@ -155,7 +154,7 @@ func (r *Reader) Forward(ctx context.Context, q api.Request, body, dst []byte) (
 		if !sharded && gone == nil {
 			out, err := r.Backend.Do(ctx, q.Operation(), body, dst)
 			if err == nil && bytes.Contains(out[len(dst):], tables.HiddenKey) {
-				return dst, noStream(name) // of a sharded table that is no more
+				return dst, noStream(name) // the stream of a sharded table that no longer exists
 			}
 			return out, err
 		}
@@ -198,7 +197,7 @@ func (r *Reader) describeStream(ctx context.Context, q *api.DescribeStream, use 
 		shown := *a.(*api.StreamResponse)
 		if plan.IsHiddenKey(shown.Key) {
 			if t == nil || t.Layout == nil {
-				return noStream(q.ARN) // of a sharded table that is no more
+				return noStream(q.ARN) // the stream of a sharded table that no longer exists
 			}
 			shown.Key = t.StreamKey(shown.Key)
 		}

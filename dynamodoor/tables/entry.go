@@ -21,53 +21,53 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/shift"
 )
 
-// Entry is a sharded table in use, or what is wrong with it.
+// Entry is a sharded table in use, or the error that says what is wrong with it.
 type Entry struct {
 	*catalog.Entry
 	Plan      *plan.Table
 	Wrong     error
 	described time.Time
-	pins      *pins        // nil of one that is not in use
-	Shift     *shift.Table // of a table whose layout is being changed, or was; else nil
+	pins      *pins        // nil: the entry is not in use
+	Shift     *shift.Table // nil: the table's layout is not being changed and never was
 }
 
-// filling tells whether the table has an index that is not ready to be read: the
-// store makes it so without telling.
+// filling reports whether the table has an index that clients cannot read yet. The store makes it
+// readable without telling the door.
 func (e *Entry) filling() bool {
 	return e.Plan != nil && slices.ContainsFunc(e.Plan.Logical.Global, func(ix schema.Index) bool { return ix.Status != schema.Active })
 }
 
-// Unready tells whether to look at an index anew that was not ready to be read. Where other
-// doors are, that is done once in a while.
+// Unready reports whether to describe the table again because of an index that was not readable. If
+// there are other doors, that happens only at intervals.
 func (e *Entry) Unready(shared bool) bool {
 	return e.filling() && (!shared || time.Since(e.described) > Glance)
 }
 
-// InUse tells whether requests can go by the entry.
+// InUse reports whether requests can use the entry.
 func (e *Entry) InUse() bool { return e.pins != nil }
 
-// BusyBefore tells whether requests go by a state of the table before this one.
+// BusyBefore reports whether requests use an earlier state of the table.
 func (e *Entry) BusyBefore() bool { return e.pins.before.busy() }
 
-// IsState tells whether two entries are of one state of a table.
+// IsState reports whether two entries belong to the same state of a table.
 func (e *Entry) IsState(of *Entry) bool { return e.pins == of.pins }
 
-// Stale tells whether to look at the physical table anew.
+// Stale reports whether to describe the physical table again.
 func (e *Entry) Stale() bool { return e.filling() || time.Since(e.described) > Glance }
 
-// same tells whether an entry is in order, and as the catalogue has it.
+// same reports whether an entry is in order and equal to the catalogue's.
 func (in *Entry) same(e *catalog.Entry) bool {
 	return in.Wrong == nil && e.State == catalog.Active && equalEntries(in.Entry, e)
 }
 
-// equalEntries compares entries, whose times the catalogue keeps to the millisecond.
+// equalEntries reports whether entries are equal. The catalogue keeps times to the millisecond.
 func equalEntries(x, y *catalog.Entry) bool {
 	a, b := *x, *y
 	a.Started, b.Started = time.Time{}, time.Time{}
 	return x.Started.UnixMilli() == y.Started.UnixMilli() && reflect.DeepEqual(a, b)
 }
 
-// sameState tells whether two entries are about one state of a table.
+// sameState reports whether two entries describe the same state of a table.
 func sameState(a, b *Entry) bool {
 	if a.ID != b.ID || a.State != b.State || a.Physical != b.Physical || (a.Layout == nil) != (b.Layout == nil) {
 		return false
@@ -75,15 +75,15 @@ func sameState(a, b *Entry) bool {
 	return a.Layout == nil || a.Layout.Equal(b.Layout) && a.Layout.Generation == b.Layout.Generation
 }
 
-// IsPhysical tells whether a table is the physical table of a sharded one, or of
-// one with sharded indexes.
+// IsPhysical reports whether a table is the physical table of a sharded one, or of one with sharded
+// indexes.
 func IsPhysical(t *schema.Table) bool {
 	hidden := func(ix schema.Index) bool { return strings.HasPrefix(ix.Key.Hash[0], plan.HiddenPrefix) }
 	return len(t.Key.Hash) > 0 && t.Key.Hash[0] == plan.PartitionKey || slices.ContainsFunc(t.Global, hidden)
 }
 
-// identity is what tells a table from others that had its name: its TableId, or
-// where the store has none the time that it was made.
+// identity returns what distinguishes a table from others of the same name: its TableId or, if the
+// store has none, its creation time.
 func identity(t *schema.Table) string {
 	if t.ID == "" && !t.Created.IsZero() {
 		return fmt.Sprintf("created-%d", t.Created.UnixMilli())
@@ -91,8 +91,8 @@ func identity(t *schema.Table) string {
 	return t.ID
 }
 
-// Kept is the description of a table in memory of its own: an answer's is the
-// request's, or the store's, and ends with it.
+// Kept returns a copy of a table's description. The memory of an answer belongs to the request or
+// the store and ends with the answer.
 func Kept(a api.Response) (*api.TableResponse, error) {
 	own, err := new(api.CreateTable).DecodeResponse(new(api.Decoder), a.AppendJSON(nil))
 	if err != nil {
@@ -103,7 +103,8 @@ func Kept(a api.Response) (*api.TableResponse, error) {
 	return t, nil
 }
 
-// keyOf reads the partition key of a wish; Invalid where it is of all.
+// keyOf parses a partition key that attribute.KeyText wrote. For "", which means all keys, it
+// returns the zero Value.
 func (e *Entry) keyOf(text string) (attribute.Value, error) {
 	if text == "" {
 		return attribute.Value{}, nil
@@ -116,7 +117,7 @@ func (e *Entry) keyOf(text string) (attribute.Value, error) {
 	return v, nil
 }
 
-// KeyText is a partition key, as a user writes it, as the catalogue has it.
+// KeyText returns the catalogue's form of a partition key that a user wrote.
 func (e *Entry) KeyText(key string) (string, error) {
 	if kind, _ := attribute.KindOf(e.HashType); kind == attribute.B {
 		raw, err := base64.StdEncoding.DecodeString(key)
@@ -132,15 +133,15 @@ func (e *Entry) KeyText(key string) (string, error) {
 	return strings.Clone(attribute.KeyText(v)), err
 }
 
-// Target is what a change leads to.
+// Target returns the target layout of a change.
 func (e *Entry) Target(c *catalog.Change) (t plan.Target, err error) {
 	t.N, t.Base = c.Shards, c.Base
 	t.Key, err = e.keyOf(c.Key)
 	return t, err
 }
 
-// changing readies an entry in use for its change of layout. The error is that this
-// version of the door does not know the change's step.
+// changing prepares an entry in use for its change of layout. It returns an error if this version
+// of the door does not know the change's step.
 func (e *Entry) changing() error {
 	c := e.Change
 	if c == nil {
@@ -174,14 +175,15 @@ func (e *Entry) changing() error {
 	return nil
 }
 
-// HiddenKey is the partition key of physical tables, as answers have it.
+// HiddenKey is the partition key of physical tables, as it appears in answers.
 var HiddenKey = []byte(`"` + plan.PartitionKey + `"`)
 
-// hiddenShard begins the names of the shards in indexes, as answers have them.
+// hiddenShard is the beginning of the names of shards in indexes, as it appears in answers.
 var hiddenShard = []byte(`"` + plan.HiddenPrefix + "s.")
 
-// ShowsHidden tells whether an answer may have a hidden attribute. That a value begins
-// as their names do is no reason to look a table up at each read of it.
+// ShowsHidden reports whether an answer may contain a hidden attribute. It looks for more than the
+// names' common prefix: a value that begins with the prefix must not cause a lookup of the table at
+// each read.
 func ShowsHidden(answer []byte) bool {
 	return bytes.Contains(answer, HiddenKey) || bytes.Contains(answer, hiddenShard)
 }

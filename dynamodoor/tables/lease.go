@@ -10,12 +10,12 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 )
 
-// SettleAfter is how old an unfinished operation on a table must be before another door settles
-// it. By then the request that began it has ended.
+// SettleAfter is the age at which another door settles an unfinished operation on a table. By then
+// the request that began the operation has ended.
 const SettleAfter = time.Minute
 
-// After describedFor, the door describes a sharded table again and compares its TableId. It does
-// so for describedNow tables at a time, so that a request which waits for it does not wait long.
+// After describedFor, the door describes a sharded table again and compares its TableId. It does so
+// for describedNow tables at a time, so that a waiting request does not wait long.
 const (
 	describedFor = time.Minute
 	describedNow = 8
@@ -24,11 +24,11 @@ const (
 // Known returns when the door last read the catalogue.
 func (r *Registry) Known() time.Time { return *r.asOf.Load() }
 
-// Expired tells whether a time is a lease ago or more.
+// Expired reports whether a time is at least a lease ago.
 func (r *Registry) Expired(asOf time.Time) bool { return age(asOf) >= r.lease }
 
-// Current sees to it that what is known of the catalogue is no older than a lease.
-// Half-way through it one request renews it, while others go on.
+// Current makes sure that the door's copy of the catalogue is no older than a lease. After half a
+// lease, one request renews it while others continue.
 func (r *Registry) Current(ctx context.Context) error {
 	was := age(*r.asOf.Load())
 	switch {
@@ -45,13 +45,13 @@ func (r *Registry) Current(ctx context.Context) error {
 	return nil
 }
 
-// Renew reads the catalogue if what is known of it is older than that.
+// Renew reads the catalogue if the door's copy is older than than.
 func (r *Registry) Renew(ctx context.Context, than time.Duration) error {
 	asked := time.Now()
 	r.renewing.Lock()
 	defer r.renewing.Unlock()
 	if asOf := *r.asOf.Load(); age(asOf) < than || asOf.After(asked) {
-		return nil // somebody else was here
+		return nil // another request has renewed it
 	}
 	return DoorError(r.read(ctx))
 }
@@ -65,7 +65,7 @@ func (r *Registry) read(ctx context.Context) error {
 	}
 	old := r.All()
 	described := 0
-	fresh := make(map[string]*Entry, len(entries)) // without orphans, which are found again when they are asked for
+	fresh := make(map[string]*Entry, len(entries)) // without orphans, which lookups find again
 	for _, e := range entries {
 		if in := old[e.Table]; in != nil && in.same(e) {
 			due := time.Since(in.described) >= describedFor
@@ -80,7 +80,7 @@ func (r *Registry) read(ctx context.Context) error {
 		in, err := r.use(ctx, e)
 		switch {
 		case err != nil && old[e.Table] != nil && old[e.Table].same(e):
-			in = old[e.Table] // nothing else is known of it
+			in = old[e.Table] // keep the known entry
 			r.log.Warn("dynamodb: a sharded table cannot be described, and is tried again", "table", e.Table, "error", err)
 		case err != nil:
 			in = &Entry{Entry: e, Wrong: DoorError(err)}
@@ -94,18 +94,18 @@ func (r *Registry) read(ctx context.Context) error {
 	return nil
 }
 
-// age is how long ago a time was, by the monotonic or the wall clock, whichever says more. The
-// monotonic clock stops while a machine is suspended.
+// age returns how long ago a time was, by the monotonic or the wall clock, whichever gives more.
+// The monotonic clock stops while a machine is suspended.
 func age(of time.Time) time.Duration {
 	now := time.Now()
 	return max(now.Sub(of), now.Round(0).Sub(of.Round(0)))
 }
 
-// Grace is the time after which all doors know of a change: a lease, and half a lease for
+// Grace returns the time after which all doors know of a change: a lease, plus half a lease for
 // requests under way and for clocks that differ.
 func (r *Registry) Grace() time.Duration { return r.lease + r.lease/2 }
 
-// Rest is the part of Grace that is left since an entry was written, by any door's clock.
+// Rest returns the part of Grace that is left since some door wrote an entry, by that door's clock.
 func (r *Registry) Rest(e *catalog.Entry) time.Duration {
 	return min(r.Grace(), r.Grace()-r.now().Sub(e.Started))
 }
@@ -125,7 +125,7 @@ func (r *Registry) Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Still returns an error if a table is no longer the one that its entry was read for.
+// Still returns an error if a table is no longer the one of its entry.
 func (r *Registry) Still(ctx context.Context, in *Entry) error {
 	if r.Shared() {
 		if err := r.Current(ctx); err != nil {

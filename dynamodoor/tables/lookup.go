@@ -12,21 +12,20 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 )
 
-// ManyNames is how many names of plain tables are remembered.
+// ManyNames is the largest number of names of plain tables that a door remembers.
 const ManyNames = 10_000
 
-// Lookup tells whether a table is sharded, or may not be served as a plain one. A
-// table that nobody has asked about is looked up: in the catalogue, and its
-// description, which tells a physical table that has lost its entry. That a table
-// is not there is not remembered.
+// Lookup reports whether a table is sharded, or must not be served as a plain one. For an unknown
+// name, it reads the catalogue and describes the table: the description reveals a physical table
+// that has lost its entry. It does not remember that a table does not exist.
 func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err error) {
 	if !isName(name) {
-		return false, nil // of no table: the store says so
+		return false, nil // no table can have it: the store reports the error
 	}
 	if in := r.Entry(name); in != nil && in.State != catalog.Creating {
 		return true, nil
 	} else if in != nil {
-		// It may be there by now, and who has made it may have been told so.
+		// The table may exist by now, and the client that created it may already have its answer.
 		if err := r.Renew(ctx, 0); err != nil || r.Entry(name) != nil {
 			return true, err
 		}
@@ -34,7 +33,7 @@ func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err e
 	if _, ok := r.plain.Load(name); ok {
 		return false, nil
 	}
-	name = strings.Clone(name) // it is the request's
+	name = strings.Clone(name) // the name belongs to the request's memory
 	for seen := false; ; seen = true {
 		e, err := r.catalog.Get(ctx, name)
 		if err != nil {
@@ -48,7 +47,7 @@ func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err e
 		t, err := r.Physical(ctx, name)
 		switch {
 		case exception.Is(err, exception.Validation):
-			return false, nil // the store has no tables of such names
+			return false, nil // the store allows no such names
 		case err != nil:
 			return false, cannotTell(name, err)
 		case t == nil:
@@ -57,8 +56,8 @@ func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err e
 			r.remember(name)
 			return false, nil
 		case !seen:
-			// An entry is written before its physical table is made: if another door has
-			// made this one since the catalogue was read, its entry is there now.
+			// A door writes an entry before it creates the physical table. If another door has
+			// created this table since the catalogue was read, its entry is there now.
 			continue
 		case e != nil:
 			return false, BeingChanged(name)
@@ -72,7 +71,7 @@ func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err e
 	}
 }
 
-// isName tells whether a text may be the name of a table, as a key of the catalogue, too.
+// isName reports whether a text may be the name of a table, and so a key of the catalogue.
 func isName(text string) bool {
 	const most = 255
 	for i := range len(text) {
@@ -96,10 +95,10 @@ func (r *Registry) remember(name string) {
 	r.plain.Store(name, struct{}{})
 }
 
-// ForgetPlain has a table looked up anew when it is asked for.
+// ForgetPlain makes the next Lookup of a table look it up again.
 func (r *Registry) ForgetPlain(name string) { r.plain.Delete(name) }
 
-// Reconsider looks up tables anew.
+// Reconsider makes the next requests look up tables again.
 func (r *Registry) Reconsider(ctx context.Context, names []string) error {
 	if err := r.Renew(ctx, 0); err != nil {
 		return err

@@ -13,21 +13,21 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/shift"
 )
 
-// pins counts the requests under way that go by one state of a table: its physical table
-// and its layout.
+// pins counts the requests under way that use one state of a table: its physical table and its
+// layout.
 type pins struct {
 	n      atomic.Int64
-	before *pins // of the state before; nil: there was none
+	before *pins // of the earlier state; nil: there was none
 }
 
-// PinnedTo returns the pins of a request that goes by one entry. It does not count the request.
+// PinnedTo returns the pins of a request that uses one entry. It does not count the request.
 func PinnedTo(e *Entry) *Pinned {
 	p := new(Pinned)
 	p.used = append(p.few[:0], e)
 	return p
 }
 
-// busy tells whether requests go by a state, or by an earlier one.
+// busy reports whether requests use a state, or an earlier one.
 func (p *pins) busy() bool {
 	for ; p != nil; p = p.before {
 		if p.n.Load() > 0 {
@@ -37,20 +37,20 @@ func (p *pins) busy() bool {
 	return false
 }
 
-// Pinned are the entries that a request goes by.
+// Pinned holds the entries that a request uses.
 type Pinned struct {
 	few  [2]*Entry
 	used []*Entry
 }
 
-// Pin has a request go by an entry, if that is still the table's.
+// Pin makes a request use an entry, unless the table has another one by now.
 func (r *Registry) Pin(p *Pinned, e *Entry) bool {
 	if slices.Contains(p.used, e) {
 		return true
 	}
 	e.pins.n.Add(1)
 	if now := r.Entry(e.Table); now == nil || now.pins != e.pins {
-		e.pins.n.Add(-1) // who waits for the older ones to end may have looked before
+		e.pins.n.Add(-1) // a mover that waits for older states may have looked before
 		return false
 	}
 	if p.used == nil {
@@ -60,7 +60,7 @@ func (r *Registry) Pin(p *Pinned, e *Entry) bool {
 	return true
 }
 
-// Release ends that a request goes by its entries.
+// Release ends a request's use of its entries.
 func (p *Pinned) Release() {
 	for _, e := range p.used {
 		e.pins.n.Add(-1)
@@ -68,7 +68,7 @@ func (p *Pinned) Release() {
 	p.used = p.used[:0]
 }
 
-// Shifts tells whether a request is package shift's.
+// Shifts reports whether package shift must carry out a request.
 func (p *Pinned) Shifts(q api.Request) bool {
 	for _, e := range p.used {
 		if e.Shift == nil {
@@ -81,7 +81,7 @@ func (p *Pinned) Shifts(q api.Request) bool {
 	return false
 }
 
-// Of returns the table with a name whose layout is being changed.
+// Of returns the shift of the table with a name, or nil if the table has none.
 func (p *Pinned) Of(name string) *shift.Table {
 	if e := p.entry(name); e != nil {
 		return e.Shift
@@ -89,7 +89,8 @@ func (p *Pinned) Of(name string) *shift.Table {
 	return nil
 }
 
-// pinsOf are those of a new entry in use: the ones that the table's state has already.
+// pinsOf returns the pins of a new entry in use. An entry of the same state of a table keeps its
+// pins.
 func (r *Registry) pinsOf(in *Entry) *pins {
 	was := r.Entry(in.Table)
 	switch {
@@ -101,14 +102,14 @@ func (r *Registry) pinsOf(in *Entry) *pins {
 	return &pins{before: was.pins}
 }
 
-// Holds tells, when the store has answered, whether what a request went by was so within
-// a lease of now.
+// Holds reports, after the store has answered, whether the entries that a request used were valid
+// within a lease of now.
 func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
 	if !r.Shared() {
-		return true, nil // who changes a table waits for all that go by its pins
+		return true, nil // a mover waits for all requests with older pins
 	}
 	for {
-		asOf := *r.asOf.Load() // before the tables, which are stored before it
+		asOf := *r.asOf.Load() // read before the tables, which are stored first
 		tables := r.All()
 		for _, e := range p.used {
 			if now := tables[e.Table]; now == nil || now.pins != e.pins {
@@ -124,7 +125,7 @@ func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
 	}
 }
 
-// entry returns the entry of a table that a request goes by; nil for other tables.
+// entry returns the entry of a table that a request uses, or nil if it does not use the table.
 func (p *Pinned) entry(name string) *Entry {
 	name = api.TableName(name)
 	for _, e := range p.used {
@@ -135,7 +136,7 @@ func (p *Pinned) entry(name string) *Entry {
 	return nil
 }
 
-// Table returns the plan's table of that entry.
+// Table returns the plan's table of a table that a request uses.
 func (p *Pinned) Table(name string) *plan.Table {
 	if e := p.entry(name); e != nil {
 		return e.Plan
@@ -143,7 +144,7 @@ func (p *Pinned) Table(name string) *plan.Table {
 	return nil
 }
 
-// First is the name of the first table that a request goes by; "" where it goes by none.
+// First returns the name of the first table that a request uses, or "" if there is none.
 func (p *Pinned) First() string {
 	if len(p.used) == 0 {
 		return ""

@@ -29,31 +29,31 @@ type Registry struct {
 	log     *slog.Logger
 	now     func() time.Time
 
-	tables   atomic.Pointer[map[string]*Entry] // the sharded ones by name; replaced, never changed
-	defining sync.Mutex                        // held by one change of tables at a time
+	tables   atomic.Pointer[map[string]*Entry] // the sharded tables by name; replaced, never changed
+	defining sync.Mutex                        // serializes changes of tables
 
-	// Where other doors are on the store:
-	lease    time.Duration // 0: there are none
+	// The fields below are for a store with other doors.
+	lease    time.Duration // 0: there are no other doors
 	asOf     atomic.Pointer[time.Time]
-	renewing sync.Mutex // held while the catalogue is read, or changed together with tables; after defining
+	renewing sync.Mutex // held while the catalogue is read, or changed together with tables; lock it after defining
 	plain    sync.Map   // names of plain tables
 	plains   atomic.Int64
 
-	schemas sync.Map // of plain tables, seen by name; for statements
+	schemas sync.Map // of plain tables, type seen by name; for statements
 }
 
-// Options are what a Registry is made of.
+// Options holds the dependencies of a Registry.
 type Options struct {
 	Backend backend.Store
 	Catalog *catalog.Catalog
 	Now     func() time.Time
 	Log     *slog.Logger
-	// Lease is how long a door may go by what it has read of the catalogue, where other doors
-	// are on the store; 0: there are none.
+	// Lease is how long a door may use what it has read of the catalogue if other doors are on the
+	// store. 0: there are no other doors.
 	Lease time.Duration
 }
 
-// New returns a Registry that knows no table; ReadAll reads them.
+// New returns a Registry that knows no table. ReadAll reads them.
 func New(o Options) *Registry {
 	r := &Registry{backend: o.Backend, catalog: o.Catalog, log: o.Log, now: o.Now, lease: o.Lease}
 	r.asOf.Store(new(time.Time))
@@ -61,30 +61,30 @@ func New(o Options) *Registry {
 	return r
 }
 
-// All returns the sharded tables by name. The map is not to be changed.
+// All returns the sharded tables by name. The caller must not change the map.
 func (r *Registry) All() map[string]*Entry { return *r.tables.Load() }
 
-// Entry returns the entry of a sharded table in use; nil for other tables.
+// Entry returns the entry of a sharded table in use, or nil for other tables.
 func (r *Registry) Entry(name string) *Entry { return r.All()[name] }
 
-// Shared tells whether other doors are on the store.
+// Shared reports whether other doors are on the store.
 func (r *Registry) Shared() bool { return r.lease > 0 }
 
-// Define begins a change of tables, one at a time, and returns how to end it.
+// Define begins a change of tables, one at a time. It returns the function that ends it.
 func (r *Registry) Define() (end func()) {
 	r.defining.Lock()
 	return r.defining.Unlock
 }
 
-// publish replaces the map of tables by a changed copy. The caller holds defining.
+// publish replaces the map of tables by a changed copy. The caller holds defining or renewing.
 func (r *Registry) publish(change func(tables map[string]*Entry)) {
 	tables := maps.Clone(r.All())
 	change(tables)
 	r.tables.Store(&tables)
 }
 
-// Sharded returns the entry of a sharded table, nil for others. The catalogue is
-// no client's table.
+// Sharded returns the entry of a sharded table, or nil for others. Clients cannot use the
+// catalogue's table.
 func (r *Registry) Sharded(name string) (*Entry, error) {
 	name = api.TableName(name)
 	if name == catalog.Table {
@@ -93,9 +93,9 @@ func (r *Registry) Sharded(name string) (*Entry, error) {
 	return r.Entry(name), nil
 }
 
-// Physical describes a physical table; nil where there is none.
+// Physical describes a physical table. It returns nil if there is none.
 func (r *Registry) Physical(ctx context.Context, name string) (table *schema.Table, err error) {
-	ctx = principal.With(ctx, principal.Principal{}) // the door is to know it, whoever asks
+	ctx = principal.With(ctx, principal.Principal{}) // the door needs the description, whatever the client's rights are
 	err = r.backend.Answer(ctx, &api.DescribeTable{Table: name}, func(a api.Response) error {
 		described, err := Kept(a)
 		if err != nil {
@@ -112,21 +112,21 @@ func (r *Registry) Physical(ctx context.Context, name string) (table *schema.Tab
 	return table, err
 }
 
-// Glance is how often a store is asked about an index that is being filled, or about
-// a table of which something was not found.
+// Glance is the interval at which the door asks a store about an index that is being filled, or
+// about a table in which something was not found.
 const Glance = time.Second
 
-// Refresh looks at a physical table anew.
+// Refresh describes a physical table again if its entry is stale.
 func (r *Registry) Refresh(ctx context.Context, name string) (*Entry, error) {
 	lock := &r.defining
 	if r.Shared() {
-		lock = &r.renewing // a change of another table may be waiting
+		lock = &r.renewing // a change of another table may hold defining while it waits
 	}
 	lock.Lock()
 	defer lock.Unlock()
 	e := r.Entry(name)
 	if e == nil || !e.Stale() {
-		return e, nil // somebody else was here
+		return e, nil // another request has refreshed it
 	}
 	in, err := r.use(ctx, e.Entry)
 	if err != nil || in == nil {
@@ -136,9 +136,9 @@ func (r *Registry) Refresh(ctx context.Context, name string) (*Entry, error) {
 	return in, nil
 }
 
-// Anew looks at the physical table of an entry in use, whatever is known of it: the
-// store goes on with what it was told to do, and other doors tell it more. The error is
-// also what is wrong with the table.
+// Anew describes the physical table of an entry in use again, however recent the entry is. The
+// store and other doors may have changed it. It also returns an error if something is wrong with
+// the table.
 func (r *Registry) Anew(ctx context.Context, name string) (*Entry, error) {
 	r.renewing.Lock()
 	defer r.renewing.Unlock()
@@ -158,10 +158,10 @@ func (r *Registry) Anew(ctx context.Context, name string) (*Entry, error) {
 	return in, in.Wrong
 }
 
-// use makes an entry of the catalogue one in use, settling what was left half-way;
-// nil where it is gone. An entry that does not fit its physical table may be one that
-// another door has replaced since it was read, together with the table: it is read
-// again before anybody is told that something is damaged.
+// use makes an entry in use from an entry of the catalogue, and settles an unfinished operation. It
+// returns nil if the table is gone. If the entry does not fit its physical table, another door may
+// have replaced both since the entry was read. So use reads the entry again before it reports
+// damage.
 func (r *Registry) use(ctx context.Context, e *catalog.Entry) (*Entry, error) {
 	for {
 		in, err := r.useOnce(ctx, e)
@@ -197,14 +197,14 @@ func (r *Registry) useOnce(ctx context.Context, e *catalog.Entry) (*Entry, error
 	if e.State == catalog.Dropped {
 		switch {
 		case p != nil && p.ID == e.ID:
-			return r.open(e, t), nil // a store takes its time
+			return r.open(e, t), nil // the store is still deleting it
 		case r.now().Sub(e.Started) > 2*r.Grace():
 			return nil, r.catalog.Remove(ctx, e)
 		}
 		return nil, nil
 	}
 	if e.State != catalog.Active && r.Shared() && r.now().Sub(e.Started) < SettleAfter {
-		// Another door is at it.
+		// Another door is working on it.
 		if e.State == catalog.Creating || p == nil || p.ID != e.ID {
 			return &Entry{Entry: e, Wrong: NotThere(e.Table), described: time.Now()}, nil
 		}
@@ -218,8 +218,8 @@ func (r *Registry) useOnce(ctx context.Context, e *catalog.Entry) (*Entry, error
 	return r.open(e, t), nil
 }
 
-// open makes an entry in use of one of the catalogue and a description of its
-// physical table, nil where there is none.
+// open makes an entry in use from an entry of the catalogue and the description of its physical
+// table. t is nil if there is no such table.
 func (r *Registry) open(e *catalog.Entry, t *schema.Table) *Entry {
 	in := &Entry{Entry: e, described: time.Now()}
 	in.pins = r.pinsOf(in)
@@ -250,7 +250,7 @@ func (r *Registry) ReadAll(ctx context.Context) error {
 		if err := r.read(ctx); err != nil {
 			return fmt.Errorf("read the catalogue of sharded DynamoDB tables: %w", err)
 		}
-		return nil // tables without an entry are found when they are asked for
+		return nil // lookups find tables without an entry
 	}
 	entries, err := r.catalog.All(ctx)
 	if err != nil {
@@ -273,8 +273,8 @@ func (r *Registry) ReadAll(ctx context.Context) error {
 	return nil
 }
 
-// orphans adds the physical tables that have lost their entry: served as plain
-// tables, they would take items that no sharded one finds.
+// orphans adds the physical tables that have lost their entry. If the door served them as plain
+// tables, they would take items that no sharded table finds.
 func (r *Registry) orphans(ctx context.Context, tables map[string]*Entry) error {
 	for q := (&api.ListTables{Limit: 100}); q != nil; {
 		var names []string

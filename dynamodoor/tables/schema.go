@@ -12,17 +12,17 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 )
 
-// schemaLife is for how long a plain table's schema is believed. Changes through
-// this door are known at once.
+// schemaLife is the time for which the door trusts a plain table's schema. It learns of changes
+// through this door at once.
 const schemaLife = 10 * time.Second
 
-// seen is a plain table's schema, as it was told then.
+// seen is a plain table's schema with the time of its description.
 type seen struct {
 	table *schema.Table
 	at    time.Time
 }
 
-// Schema is the schema of a table as clients know it.
+// Schema returns the schema of a table as clients know it.
 func (r *Registry) Schema(ctx context.Context, name string) (*schema.Table, error) {
 	name = api.TableName(name)
 	if name == catalog.Table {
@@ -49,7 +49,7 @@ func (r *Registry) Schema(ctx context.Context, name string) (*schema.Table, erro
 	return t, nil
 }
 
-// SchemaAnew is Schema of a table that has been looked at a moment ago.
+// SchemaAnew returns the schema of a table from a description that is at most a moment old.
 func (r *Registry) SchemaAnew(ctx context.Context, name string) (*schema.Table, error) {
 	name = api.TableName(name)
 	if e := r.Entry(name); e != nil && e.Stale() {
@@ -63,5 +63,5 @@ func (r *Registry) SchemaAnew(ctx context.Context, name string) (*schema.Table, 
 	return r.Schema(ctx, name)
 }
 
-// ForgetSchema has a table's schema told anew.
+// ForgetSchema makes the next Schema of a table describe it again.
 func (r *Registry) ForgetSchema(name string) { r.schemas.Delete(api.TableName(name)) }

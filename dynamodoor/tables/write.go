@@ -12,8 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
 
-// Enter writes the entry of a table that exists, anew or for the first time, and goes
-// by it.
+// Enter writes the entry of an existing table, for the first time or again, and puts it to use.
 func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.Table) (*Entry, error) {
 	defer r.Define()()
 	r.renewing.Lock()
@@ -25,7 +24,7 @@ func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.
 	case now == nil || now.ID != physical.ID:
 		return nil, NotThere(physical.Name)
 	}
-	if e.Suffix != nil { // an index may have been made meanwhile
+	if e.Suffix != nil { // a client may have created an index meanwhile
 		if _, err := (&plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}).Table(now); err != nil {
 			return nil, err
 		}
@@ -48,7 +47,7 @@ func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.
 	return in, in.Wrong
 }
 
-// Advance writes a changed entry, if it is still as it was, and goes by it from now on.
+// Advance writes a changed entry, unless another request has changed it, and puts it to use.
 func (r *Registry) Advance(ctx context.Context, e *Entry, change func(*catalog.Entry) error) (*Entry, error) {
 	defer r.Define()()
 	r.renewing.Lock()
@@ -73,7 +72,8 @@ func (r *Registry) Advance(ctx context.Context, e *Entry, change func(*catalog.E
 	return in, in.Wrong
 }
 
-// Copied is an entry that can be changed: what it shares with another is its own.
+// Copied gives an entry its own copies of the parts that it shares with another, so that the caller
+// can change it.
 func Copied(e *catalog.Entry) *catalog.Entry {
 	layout := *e.Layout
 	e.Layout = &layout
@@ -93,15 +93,15 @@ func (r *Registry) Leave(ctx context.Context, e *Entry) error {
 		return DoorError(err)
 	}
 	r.publish(func(tables map[string]*Entry) {
-		if in := tables[e.Table]; in != nil && in.ID == e.ID { // else it was deleted and made again
+		if in := tables[e.Table]; in != nil && in.ID == e.ID { // otherwise the table was deleted and created again
 			delete(tables, e.Table)
 		}
 	})
 	return nil
 }
 
-// Activate notes that the physical table of an entry is made, and goes by it. The error
-// is also what is wrong with the table.
+// Activate notes that the physical table of an entry exists, and puts the entry to use. It also
+// returns an error if something is wrong with the table.
 func (r *Registry) Activate(ctx context.Context, e *catalog.Entry, physical *schema.Table) (*Entry, error) {
 	r.renewing.Lock()
 	defer r.renewing.Unlock()
@@ -115,8 +115,8 @@ func (r *Registry) Activate(ctx context.Context, e *catalog.Entry, physical *sch
 	return in, in.Wrong
 }
 
-// Unlist takes a table whose physical table is gone out of the catalogue. Where
-// there are other doors its name is kept for a while.
+// Unlist removes a table whose physical table is gone from the catalogue. If there are other doors,
+// the catalogue keeps its name for a while.
 func (r *Registry) Unlist(ctx context.Context, dropping *catalog.Entry) error {
 	r.renewing.Lock()
 	defer r.renewing.Unlock()
@@ -127,8 +127,8 @@ func (r *Registry) Unlist(ctx context.Context, dropping *catalog.Entry) error {
 	return r.catalog.Remove(ctx, dropping)
 }
 
-// Vacate waits until a name that a deleted table had may be used again: no door
-// knows of that table any more. The error is that there is a table.
+// Vacate waits until the name of a deleted table may be used again, because no door knows that
+// table any more. It returns an error if a table with the name exists.
 func (r *Registry) Vacate(ctx context.Context, name string) error {
 	e, err := r.catalog.Get(ctx, name)
 	switch {
@@ -144,7 +144,7 @@ func (r *Registry) Vacate(ctx context.Context, name string) error {
 		return DoorError(err)
 	}
 	if t != nil && identity(t) == e.ID {
-		return Exists(name) // it is still being deleted
+		return Exists(name) // the store is still deleting it
 	}
 	if err := r.Wait(ctx, r.Rest(e)); err != nil {
 		return err
