@@ -14,14 +14,14 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Adoption is what the tag on a table that exists declares: that it was sharded by
-// hand, and how.
+// Adoption is the declaration, by a tag on an existing table, that the table was sharded by hand,
+// and how.
 type Adoption struct {
 	Layout *shard.Layout
 	Suffix *shard.Suffix
 }
 
-// The options of an adoption that a new table does not have.
+// These options of an adoption do not exist for a new table.
 const (
 	optionAdopt     = "adopt"
 	optionSeparator = "separator"
@@ -32,7 +32,7 @@ const (
 
 const adoptionExample = "'adopt=suffix strategy=calculated shards=5'"
 
-// ParseAdoption reads the value of the tag on a table that exists.
+// ParseAdoption parses the value of the tag on an existing table.
 func ParseAdoption(table, value string) (*Adoption, error) {
 	options, err := parseOptions(table, value)
 	if err != nil {
@@ -91,7 +91,7 @@ func ParseAdoption(table, value string) (*Adoption, error) {
 	return a, nil
 }
 
-// String is the adoption as a tag has it.
+// String returns the adoption as a tag's value.
 func (a *Adoption) String() string {
 	s := "adopt=suffix strategy=" + a.Layout.Strategy.String() + " shards=" + strconv.Itoa(a.Layout.N)
 	if a.Layout.Strategy == shard.Random {
@@ -106,7 +106,7 @@ func (a *Adoption) String() string {
 	return s
 }
 
-// Table returns the table that is adopted, if it can be.
+// Table returns the adopted table, or an error if it cannot be adopted.
 func (a *Adoption) Table(physical *schema.Table) (*Table, error) {
 	hash := schema.Definition{Name: physical.HashName(), Type: physical.Type(physical.HashName())}
 	switch {
@@ -123,15 +123,15 @@ func (a *Adoption) Table(physical *schema.Table) (*Table, error) {
 	return Open(Spec{Name: physical.Name, Physical: physical, Hash: hash, Layout: a.Layout, Suffix: a.Suffix})
 }
 
-// adoptedIndex refuses an index whose key is the partition key of a table that was
-// sharded by hand.
+// adoptedIndex returns the error for an index whose key contains the partition key of a table that
+// was sharded by hand.
 func adoptedIndex(table string, ix *schema.Index, hash string) error {
 	return refuse(table, "index %s has %s in its key, where the store sees it with the shard at its end: what is asked of it would not be found; "+
 		"delete the index, or give it another key", ix.Name, hash)
 }
 
-// CheckAdopted says whether an item, of which its key is enough, is where the layout
-// of the table, which was sharded by hand, has it.
+// CheckAdopted returns an error if an item is not at its place in the layout of a table that was
+// sharded by hand. It needs only the item's key.
 func (t *Table) CheckAdopted(physical attribute.Item) error {
 	is := t.misplaced(physical)
 	v, _ := physical.Get(t.hash.Name)
@@ -147,14 +147,14 @@ func (t *Table) CheckAdopted(physical attribute.Item) error {
 	return refuse(t.Logical.Name, "it is not adopted, since %s", is)
 }
 
-// item names an item of a table that was sharded by hand, by its physical key.
+// item describes an item of a table that was sharded by hand by its physical key.
 func (t *Table) item(physical attribute.Item) string {
 	v, _ := physical.Get(t.hash.Name)
 	sort, _ := physical.Get(t.sort.Name)
 	return fmt.Sprintf("the item %s = %q, %s = %s", t.hash.Name, v.Text(), t.sort.Name, sort)
 }
 
-// misplaced says what is wrong with the place of an item; "" if nothing is.
+// misplaced describes what is wrong with the place of an item; "": nothing.
 func (t *Table) misplaced(physical attribute.Item) string {
 	v, _ := physical.Get(t.hash.Name)
 	sort, _ := physical.Get(t.sort.Name)
@@ -179,7 +179,7 @@ func (t *Table) misplaced(physical attribute.Item) string {
 		"and items are put once only, use strategy=random write-once", t.item(physical), at-1+t.suffix.First, t.Layout.Hash, want-1+t.suffix.First, hint)
 }
 
-// ScanKeys is the request for the physical keys of a segment of the table.
+// ScanKeys returns the request for the physical keys of a segment of the table.
 func (t *Table) ScanKeys(segment, segments int) *api.Scan {
 	return t.scanFor(t.keyNames(), segment, segments)
 }

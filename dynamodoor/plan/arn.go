@@ -8,14 +8,14 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
-// A request may name a table by its ARN, and its answer then does so too. Source:
-// API reference, ConsumedCapacity ("if you had specified the ARN of a table in the
-// input, you'll see the table ARN in the response") and BatchGetItem. Physical
-// requests have names; answers get the ARNs again.
+// A request may name a table by its ARN; the answer then does so too. Source: API reference,
+// ConsumedCapacity ("if you had specified the ARN of a table in the input, you'll see the table ARN
+// in the response") and BatchGetItem. The plan's physical requests use names, and it puts the ARNs
+// back into the answers.
 
 const arnPrefix = "arn:"
 
-// arns are the ARNs that a request has, by the names of the tables.
+// arns holds the ARNs in a request by the names of the tables.
 type arns map[string]string
 
 func (a *arns) add(name string) {
@@ -28,21 +28,21 @@ func (a *arns) add(name string) {
 	(*a)[api.TableName(name)] = name
 }
 
-// arnsOf returns the ARNs of a request; of a Query over several shards the answer is
-// made with the request's own name.
+// arnsOf returns the ARNs in a request. The answer to a Query over several shards needs none,
+// because it uses the request's own name.
 func arnsOf(q api.Request) (a arns) {
 	api.EachTable(q, func(name string) { a.add(name) })
 	return a
 }
 
-// rename puts the ARN in the place of a table's name.
+// rename replaces a table's name by its ARN.
 func (a arns) rename(name *string) {
 	if arn, ok := a[*name]; ok {
 		*name = arn
 	}
 }
 
-// named has the answers of a plan name tables as the request does.
+// named makes the answers of a plan name tables as the request does.
 func (a arns) named(p Plan) Plan {
 	d, ok := p.(*Direct)
 	if !ok || a == nil {

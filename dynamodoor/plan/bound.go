@@ -10,16 +10,16 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// interval is a range of sort keys whose bounds are in it. DynamoDB takes one
-// condition on a sort key: what excludes a bound is written with the value next to
-// it, so that every interval is one condition.
+// interval is a range of sort keys that includes its bounds. DynamoDB takes one condition on a sort
+// key. To exclude a bound, the interval uses the next value, so that every interval is one
+// condition.
 type interval struct {
 	low, high attribute.Value // Invalid: no bound
 }
 
 func bounded(v attribute.Value) bool { return v.Kind() != attribute.Invalid }
 
-// intervalOf is the interval of a key condition.
+// intervalOf returns the interval of a key condition.
 func intervalOf(k *expression.KeyRange) interval {
 	switch k.Op {
 	case expression.Equal:
@@ -40,7 +40,7 @@ func intervalOf(k *expression.KeyRange) interval {
 	return interval{}
 }
 
-// from and to narrow the interval.
+// from raises the lower bound to v, if v is higher; to lowers the upper bound.
 func (i interval) from(v attribute.Value) interval {
 	if c, _ := attribute.Compare(v, i.low); !bounded(i.low) || c > 0 {
 		i.low = v
@@ -60,8 +60,8 @@ func (i interval) empty() bool {
 	return bounded(i.low) && bounded(i.high) && c > 0
 }
 
-// keyRange is k, which must have no Prefix, with the interval in the place of its
-// condition on the sort key.
+// keyRange returns k, which must have no Prefix, with the interval as its condition on the sort
+// key.
 func (i interval) keyRange(k expression.KeyRange) expression.KeyRange {
 	k.Low, k.High = i.low, i.high
 	switch {
@@ -77,8 +77,8 @@ func (i interval) keyRange(k expression.KeyRange) expression.KeyRange {
 	return k
 }
 
-// after is the value next after a sort key; where that cannot be written, the value
-// itself, which is then left out of what comes.
+// after returns the next value after a sort key. If that value cannot be written, it returns the
+// value itself, and the reader skips that row.
 func after(v attribute.Value) attribute.Value {
 	switch {
 	case v.Kind() == attribute.N:
@@ -91,7 +91,7 @@ func after(v attribute.Value) attribute.Value {
 	return attribute.String(v.Text() + "\x00")
 }
 
-// before is the value next before a sort key, as after.
+// before returns the last value before a sort key, or the value itself as after does.
 func before(v attribute.Value) attribute.Value {
 	text := v.Text()
 	switch v.Kind() {
@@ -115,12 +115,12 @@ func before(v attribute.Value) attribute.Value {
 	case r == 0:
 		return attribute.String(stem)
 	case r == 0xe000:
-		r = 0xd800 // over what are no characters
+		r = 0xd800 // skip the surrogates, which are no characters
 	}
 	return last(attribute.String(stem + string(r-1)))
 }
 
-// last is the last sort key that begins with a prefix.
+// last returns the last sort key that begins with a prefix.
 func last(prefix attribute.Value) attribute.Value {
 	text := prefix.Text()
 	left := attribute.MaxRangeSize - len(text)
@@ -129,7 +129,7 @@ func last(prefix attribute.Value) attribute.Value {
 	}
 	var b strings.Builder
 	b.WriteString(text)
-	// The last characters of four, three, two and one bytes, as many as fit.
+	// Append the last characters of four, three, two and one bytes, as many as fit.
 	for _, c := range []string{"\U0010ffff", "\uffff", "\u07ff", "\x7f"} {
 		for ; left >= len(c); left -= len(c) {
 			b.WriteString(c)

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// The tags that declare a table write-sharded, on CreateTable.
+// These tags on CreateTable declare a table or an index write-sharded.
 const (
 	Tag            = "write-sharding"
 	IndexTagPrefix = Tag + ".index."
@@ -22,14 +22,14 @@ const (
 // Declaration is a CreateTable that declares a write-sharded table.
 type Declaration struct {
 	Layout   *shard.Layout            // nil: the table itself is plain
-	Indexes  map[string]*shard.Layout // of the sharded global indexes
-	Single   map[string]bool          // of these, those whose shard is their only partition key attribute
+	Indexes  map[string]*shard.Layout // layouts of the sharded global indexes
+	Single   map[string]bool          // the indexes whose shard is their only partition key attribute
 	Hash     schema.Definition        // the logical partition key
-	Physical *schema.Declaration      // of the physical table, which bears the client's tags
+	Physical *schema.Declaration      // the physical table's, with the client's tags
 }
 
-// Sharded returns what a CreateTable declares, nil if the table and its indexes are
-// to be plain ones. Errors are about the logical table.
+// Sharded returns the sharding that a CreateTable declares, or nil if the table and its indexes
+// shall be plain. Its errors are about the logical table.
 func Sharded(d *schema.Declaration) (*Declaration, error) {
 	value, declared := "", false
 	indexes := make(map[string]string)
@@ -90,8 +90,8 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 	return out, nil
 }
 
-// checkProjections says whether the attributes that indexes project are too many with
-// the logical partition key, which is one more where it is not in the index's key.
+// checkProjections returns an error if the indexes project too many attributes. The logical
+// partition key counts as one more in each index that does not have it in its key.
 func (out *Declaration) checkProjections(t *schema.Table) error {
 	n := 0
 	for _, indexes := range [][]schema.IndexDeclaration{out.Physical.Local, out.Physical.Global} {
@@ -109,7 +109,7 @@ func (out *Declaration) checkProjections(t *schema.Table) error {
 	return nil
 }
 
-// checkIncluded is checkProjections of one physical index.
+// checkIncluded checks the projection of one physical index.
 func checkIncluded(logical *schema.Table, d *schema.IndexDeclaration) error {
 	if n := len(d.Projection.NonKey); n > schema.MaxIncluded {
 		return refuse(logical.Name, "index %s has %d NonKeyAttributes with %s, which is one more where an index has neither it in its key nor ALL attributes, and DynamoDB takes %d; "+
@@ -118,9 +118,9 @@ func checkIncluded(logical *schema.Table, d *schema.IndexDeclaration) error {
 	return nil
 }
 
-// checkIndexes says whether the indexes that are to be sharded can be. One that has
-// the partition key of a sharded table inherits its shards: it would throttle the
-// table's writes where the table itself would not.
+// checkIndexes returns an error if an index cannot be sharded. An index with the partition key of a
+// sharded table inherits the table's shards. Otherwise it would throttle the table's writes
+// although the table itself would not.
 func (out *Declaration) checkIndexes(t *schema.Table) error {
 	for i := range t.Global {
 		ix := &t.Global[i]
@@ -149,8 +149,8 @@ func refuse(table, format string, args ...any) error {
 	return e
 }
 
-// CheckDefinitions refuses reserved names among the attributes that a table, plain or
-// sharded, is to define: it would be taken for a physical table.
+// CheckDefinitions refuses reserved names among the attributes that a plain or sharded table
+// defines. Otherwise doors would take the table for a physical table.
 func CheckDefinitions(table string, definitions []schema.Definition) error {
 	for _, def := range definitions {
 		if strings.HasPrefix(def.Name, HiddenPrefix) {
@@ -160,7 +160,7 @@ func CheckDefinitions(table string, definitions []schema.Definition) error {
 	return nil
 }
 
-// parseLayout reads the tag's value: options such as strategy=calculated shards=5.
+// parseLayout parses the tag's value: options such as strategy=calculated shards=5.
 func parseLayout(table, value string) (*shard.Layout, error) {
 	options, err := parseOptions(table, value)
 	if err != nil {
@@ -183,7 +183,7 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 	return layoutOf(table, options)
 }
 
-// parseOptions reads options such as strategy=calculated shards=5 write-once.
+// parseOptions parses options such as strategy=calculated shards=5 write-once.
 func parseOptions(table, value string) (map[string]string, error) {
 	options := make(map[string]string)
 	for _, word := range strings.Fields(value) {
@@ -202,7 +202,7 @@ func parseOptions(table, value string) (map[string]string, error) {
 	return options, nil
 }
 
-// layoutOf is the layout that options say.
+// layoutOf returns the layout that options describe.
 func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
 	if options["shards"] == "" {
 		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
@@ -217,8 +217,7 @@ func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
 	return layout, nil
 }
 
-// checkShardable says whether a table can be sharded in a layout without a wrong
-// answer.
+// checkShardable returns an error if a table cannot be sharded in a layout without wrong answers.
 func checkShardable(t *schema.Table, layout *shard.Layout) error {
 	switch {
 	case len(t.Key.Range) == 0:
@@ -231,7 +230,7 @@ func checkShardable(t *schema.Table, layout *shard.Layout) error {
 	return nil
 }
 
-// checkIndex refuses an index that is as hot as the table would be unsharded.
+// checkIndex refuses an index that is as hot as the table would be if it were not sharded.
 func checkIndex(t *schema.Table, ix *schema.Index) error {
 	if len(ix.Key.Hash) == 1 && ix.Key.Hash[0] == t.HashName() {
 		return refuse(t.Name, "global secondary index %s has the table's own partition key %s, so that its one partition would throttle all shards; "+
@@ -245,7 +244,7 @@ func definition(d *schema.Declaration, name string) schema.Definition {
 	return d.Definitions[i]
 }
 
-// physical is the declaration with the hidden attributes.
+// physical returns the declaration with the hidden attributes.
 func (out *Declaration) physical(d *schema.Declaration, logical *schema.Table) *schema.Declaration {
 	p := *d
 	hash := logical.HashName()
@@ -291,8 +290,7 @@ func physicalIndex(d schema.IndexDeclaration, key schema.Key, hash string) schem
 	return d
 }
 
-// Change returns an UpdateTable of the physical table, or an error about the
-// logical one.
+// Change returns the UpdateTable for the physical table, or an error about the logical one.
 func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 	changed, err := t.Logical.Apply(c)
 	if err != nil {
@@ -348,8 +346,8 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 	return &p, nil
 }
 
-// ShardingTags are those of some tags' keys that are about sharding: whether the
-// table's own is among them, and the names of indexes.
+// ShardingTags returns which of some tag keys concern sharding: whether the table's own tag is
+// among them, and the names of indexes.
 func ShardingTags(table string, keys []string) (own bool, indexes []string, err error) {
 	for _, k := range keys {
 		name, ofIndex := strings.CutPrefix(k, IndexTagPrefix)
@@ -370,7 +368,7 @@ func unknownTag(table, key string) error {
 		key, Tag, IndexTagPrefix)
 }
 
-// IndexTagStays is the error about the removal of an index's tag.
+// IndexTagStays returns the error for the removal of an index's tag.
 func IndexTagStays(table, name string) error {
 	return refuse(table, "the tag %s%s is kept: items have their shards in the index, which stay; delete the index (UpdateTable) to be without it", IndexTagPrefix, name)
 }

@@ -12,17 +12,17 @@ import (
 
 // Direct is a plan of one physical request.
 type Direct struct {
-	// Request is what the store is asked.
+	// Request is the request to the store.
 	Request api.Request
 
-	// answer makes the store's answer the client's, in place.
+	// answer converts the store's answer into the client's, in place.
 	answer func(api.Response) error
-	// of is the sharded table of a part of the request, nil of a plain one's; it is nil
-	// itself where errors should have no items.
+	// of returns the sharded table of a part of the request, or nil for a plain table. If of itself
+	// is nil, errors show their items with only the hidden attributes removed.
 	of func(part int) *Table
 }
 
-// Answer returns the client's answer, which is the store's, changed.
+// Answer converts the store's answer, in place, into the client's and returns it.
 func (d *Direct) Answer(r api.Response) (api.Response, error) {
 	if err := d.answer(r); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (d *Direct) Err(err error) error { return visibleError(err, d.of) }
 // String implements Plan.
 func (d *Direct) String() string { return d.Request.(api.ItemRequest).Describe() }
 
-// visibleError is an error with its items as the client knows them.
+// visibleError returns an error with its items as the client knows them.
 func visibleError(err error, of func(part int) *Table) error {
 	var e *exception.Error
 	if !errors.As(err, &e) || len(e.Item) == 0 && len(e.Reasons) == 0 {

@@ -14,11 +14,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// Strip returns an item without its hidden attributes; item itself where it has
-// none. What it cannot read it returns as it is.
+// Strip returns an item without its hidden attributes, or item itself if it has none. It returns an
+// item that it cannot read unchanged.
 func Strip(item attribute.Encoded) attribute.Encoded { return strip(item, "") }
 
-// strip is Strip, leaving out one more attribute unless it is "".
+// strip returns an item as Strip does, and also without one more attribute unless that is "".
 func strip(item attribute.Encoded, also string) attribute.Encoded {
 	if len(item) == 0 {
 		return item
@@ -31,7 +31,7 @@ func strip(item attribute.Encoded, also string) attribute.Encoded {
 	return appendStripped(make(attribute.Encoded, 0, len(item)), item, also)
 }
 
-// stripInPlace is Strip in the item's own memory.
+// stripInPlace does what Strip does in the item's own memory.
 func stripInPlace(item attribute.Encoded) attribute.Encoded {
 	if len(item) == 0 {
 		return item
@@ -43,9 +43,9 @@ func stripInPlace(item attribute.Encoded) attribute.Encoded {
 	return append(item[:from], item[to:]...)
 }
 
-// hidden finds what to cut out of an item in canonical form, so that it is without
-// its hidden attributes: the same place twice where it has none. ok is false where
-// the item is not in that form, or they are not beside each other.
+// hidden finds the range to cut out of an item in canonical form, so that no hidden attribute is
+// left. The range is empty if there is none. ok is false if the item is not in that form, or if its
+// hidden attributes are not adjacent.
 func hidden(item attribute.Encoded) (from, to int, ok bool) {
 	var r jsontext.Reader
 	r.Reset(item)
@@ -75,7 +75,7 @@ func hidden(item attribute.Encoded) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// appendStripped appends an item without its hidden attributes, and one more.
+// appendStripped appends an item without its hidden attributes and without one more.
 func appendStripped(dst, item attribute.Encoded, also string) attribute.Encoded {
 	var r jsontext.Reader
 	r.Reset(item)
@@ -102,7 +102,7 @@ func appendStripped(dst, item attribute.Encoded, also string) attribute.Encoded 
 	return append(out, '}')
 }
 
-// visibleItem is an item without its hidden attributes.
+// visibleItem returns an item without its hidden attributes.
 func visibleItem(item attribute.Item) attribute.Item {
 	return slices.DeleteFunc(slices.Clone(item), func(a attribute.Attribute) bool { return strings.HasPrefix(a.Name, HiddenPrefix) })
 }
@@ -119,7 +119,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkIndexed refuses hidden attributes among those that an index is to have.
+// checkIndexed refuses hidden attributes in an index's projection.
 func checkIndexed(d *schema.IndexDeclaration) error {
 	if d.Projection == nil {
 		return nil

@@ -18,14 +18,14 @@ type index struct {
 	name    string
 	layout  *shard.Layout
 	single  bool // the shard is its only partition key attribute
-	filling bool // items may be without their shard in it
-	there   bool // the physical table has it, in this layout
+	filling bool // some items may have no shard in it
+	there   bool // the physical table has the index, in this layout
 }
 
-// attribute is the name of the index's hidden partition key attribute, a number.
+// attribute returns the name of the index's hidden partition key attribute, a number.
 func (ix *index) attribute() string { return indexPrefix + ix.name }
 
-// sharded returns the layout of a sharded index that the table has; nil for others.
+// sharded returns the layout of a sharded index that the table has, or nil for others.
 func (t *Table) sharded(name string) *index {
 	if ix := t.declared(name); ix != nil && ix.there {
 		return ix
@@ -33,8 +33,8 @@ func (t *Table) sharded(name string) *index {
 	return nil
 }
 
-// declared returns the layout of a sharded index that the table has, or may have:
-// items have their shards in it.
+// declared returns the layout of a sharded index that the table has or may get: items have their
+// shards in it.
 func (t *Table) declared(name string) *index {
 	for i := range t.indexes {
 		if t.indexes[i].name == name {
@@ -44,7 +44,7 @@ func (t *Table) declared(name string) *index {
 	return nil
 }
 
-// checkSharded says whether an index can be sharded.
+// checkSharded returns an error if an index cannot be sharded.
 func checkSharded(table string, ix *schema.Index, in index) error {
 	switch {
 	case in.layout.Strategy != shard.Calculated:
@@ -62,9 +62,8 @@ func checkSharded(table string, ix *schema.Index, in index) error {
 	return nil
 }
 
-// Unspread are the global indexes of a sharded table that are not spread themselves: a
-// hot value of such an index's key throttles the table's writes, however they are
-// spread.
+// Unspread returns the global indexes of a sharded table that are not sharded. A hot value of such
+// an index's key throttles the table's writes, however well the table is spread.
 func (t *Table) Unspread() []string {
 	if t.Layout == nil {
 		return nil
@@ -82,8 +81,8 @@ func localIndex(table, name string) error {
 	return refuse(table, "local secondary index %s is spread with the table; leave the tag %s%s out", name, IndexTagPrefix, name)
 }
 
-// key is the index's physical key, of its logical one, and the definition of the
-// attribute that it has in addition.
+// key returns the index's physical key for its logical key, and the definition of the additional
+// attribute.
 func (ix *index) key(logical []schema.KeyElement) ([]schema.KeyElement, schema.Definition) {
 	key := append([]schema.KeyElement{{Name: ix.attribute(), Type: "HASH"}}, logical...)
 	if ix.single {
@@ -92,8 +91,8 @@ func (ix *index) key(logical []schema.KeyElement) ([]schema.KeyElement, schema.D
 	return key, schema.Definition{Name: ix.attribute(), Type: attribute.N}
 }
 
-// DeclareIndex says what a tag on a table that exists declares: the layout of a global
-// index that is yet to be made.
+// DeclareIndex returns the layout, of a global index that a client will create, that a tag on an
+// existing table declares.
 func DeclareIndex(t *schema.Table, name, value string) (layout *shard.Layout, single bool, err error) {
 	if ix, local := t.Index(name); local {
 		return nil, false, localIndex(t.Name, name)
@@ -111,7 +110,7 @@ func DeclareIndex(t *schema.Table, name, value string) (layout *shard.Layout, si
 	return layout, in.single, checkSharded(t.Name, &schema.Index{}, in)
 }
 
-// SameIndex says whether a tag's value declares a layout.
+// SameIndex reports whether a tag's value declares a layout.
 func SameIndex(layout *shard.Layout, single bool, value string) bool {
 	value, keys, err := cutKeys("", value)
 	if err != nil {
@@ -121,9 +120,9 @@ func SameIndex(layout *shard.Layout, single bool, value string) bool {
 	return err == nil && l.Equal(&shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column}) && single == (keys == singleKey)
 }
 
-// Unfilled returns, of an item that has no shard, or another, in one of the indexes that
-// are being filled, the update of it that sets them all if there is the item, and its logical
-// key; nil of others.
+// Unfilled returns the update that sets an item's shards in all indexes, if the item still exists,
+// and the item's logical key. It returns nil unless the item lacks its right shard in an index that
+// is being filled.
 func (t *Table) Unfilled(physical attribute.Item) (q *api.UpdateItem, logical attribute.Item, err error) {
 	if logical, err = t.logicalKey(physical); err != nil {
 		return nil, nil, err
@@ -144,7 +143,7 @@ func (t *Table) Unfilled(physical attribute.Item) (q *api.UpdateItem, logical at
 	}, logical, b.Err()
 }
 
-// ScanUnfilled is the request for what Unfilled looks at, of a segment.
+// ScanUnfilled returns the request, for a segment, that reads the attributes that Unfilled needs.
 func (t *Table) ScanUnfilled(segment, segments int) *api.Scan {
 	names := t.keyNames()
 	for i := range t.indexes {
@@ -153,7 +152,7 @@ func (t *Table) ScanUnfilled(segment, segments int) *api.Scan {
 	return t.scanFor(names, segment, segments)
 }
 
-// keyNames are the names of the physical key's attributes.
+// keyNames returns the names of the physical key's attributes.
 func (t *Table) keyNames() []string {
 	names := []string{t.hash.Name}
 	if t.hidesKey() {
@@ -165,7 +164,7 @@ func (t *Table) keyNames() []string {
 	return names
 }
 
-// scanFor is the request for some attributes of a segment of the table, as it is now.
+// scanFor returns a consistent request for some attributes of a segment of the table.
 func (t *Table) scanFor(names []string, segment, segments int) *api.Scan {
 	paths := make([]expression.Path, len(names))
 	for i, n := range names {
@@ -174,8 +173,8 @@ func (t *Table) scanFor(names []string, segment, segments int) *api.Scan {
 	return &api.Scan{Read: api.Read{Table: t.Physical, Projection: expression.Project(paths...), Consistent: true}, Segment: segment, Segments: segments}
 }
 
-// What an index tag's option keys may be: whether the endpoint takes indexes with
-// several partition key attributes.
+// These are the values of an index tag's option keys. They say whether the endpoint takes indexes
+// with several partition key attributes.
 const (
 	multipleKeys = "multi"
 	singleKey    = "single"

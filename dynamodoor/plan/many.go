@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// Batches and transactions: the parts that are about sharded tables are rewritten,
-// the others stay as they are. DynamoDB has the same limits for the physical
-// request as for the logical one, and it has as many parts.
+// In batches and transactions, the plan rewrites the parts on sharded tables and keeps the others.
+// DynamoDB has the same limits for the physical request as for the logical one, and both have the
+// same number of parts.
 
-// physicalTables are the sharded tables of a request by their physical names.
+// physicalTables holds the sharded tables of a request by their physical names.
 type physicalTables map[string]*Table
 
-// add returns the table's sharded form, nil if it is a plain one.
+// add returns the sharded table with a name, or nil if the table is plain.
 func (m physicalTables) add(tables Tables, name string) *Table {
 	t := tables(name)
 	if t != nil {
@@ -27,7 +27,7 @@ func (m physicalTables) add(tables Tables, name string) *Table {
 	return t
 }
 
-// addOnce is add for a batch, which names each table once.
+// addOnce does what add does for a batch, which names each table once.
 func (m physicalTables) addOnce(tables Tables, name string) (*Table, error) {
 	t := tables(name)
 	if t == nil {
@@ -40,7 +40,7 @@ func (m physicalTables) addOnce(tables Tables, name string) (*Table, error) {
 	return t, nil
 }
 
-// visible makes figures of tables the client's.
+// visible converts the figures of tables into the client's.
 func (m physicalTables) visible(capacity []api.ConsumedCapacity, metrics []api.TableMetrics) error {
 	for i := range capacity {
 		if t := m[capacity[i].Table]; t != nil {
@@ -66,8 +66,8 @@ func (m physicalTables) visible(capacity []api.ConsumedCapacity, metrics []api.T
 	return nil
 }
 
-// collections are the item collections of logical keys: those of a key's shards are
-// one.
+// collections merges item collections with the same logical key, because the shards of a key form
+// one collection.
 func collections(all []api.ItemCollectionMetrics) []api.ItemCollectionMetrics {
 	out := all[:0]
 	for _, m := range all {
@@ -221,7 +221,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	}}, nil
 }
 
-// checkBatchPut is checkPut, of which a batch tells one thing in other words.
+// checkBatchPut checks an item as checkPut does, but with the message that AWS uses in batches.
 func (t *Table) checkBatchPut(item attribute.Item) (attribute.Item, error) {
 	for _, name := range t.Logical.Key.Names(nil) {
 		if v, ok := item.Get(name); !ok || v.Kind() != t.Logical.Type(name) {
@@ -231,8 +231,8 @@ func (t *Table) checkBatchPut(item attribute.Item) (attribute.Item, error) {
 	return t.checkPut(item, nil)
 }
 
-// cancelledFor is what is wrong with part i of n of a transaction, which AWS tells as the
-// reason for its cancellation, of the first such part only; or of the whole request.
+// cancelledFor returns the error for part i of a transaction with n parts. AWS reports the first
+// wrong part as the reason of the cancellation, except for errors that concern the whole request.
 func cancelledFor(i, n int, err error) error {
 	if expression.IsEmptyKey(err) {
 		return err

@@ -14,19 +14,19 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A table whose layout is being changed has two Tables, one in each layout: an item's old
-// place is where the one has it, its new place where the other has it. (Package
-// dynamodoor/reshard has the protocol, dynamodoor/shift carries it out.)
+// A table whose layout is being changed has two Tables, one in each layout. The old one gives an
+// item's old place, the new one its new place. (Package dynamodoor/reshard has the protocol, and
+// dynamodoor/shift carries it out.)
 
-// Hidden attributes of items that move.
+// These are hidden attributes of items that move.
 const (
-	Moved = HiddenPrefix + "moved" // of a stub
-	Stamp = HiddenPrefix + "v"     // of an item in its old place, another with each write
-	began = HiddenPrefix + "began" // of a Scan's position: the generation in which it began
+	Moved = HiddenPrefix + "moved" // in a stub
+	Stamp = HiddenPrefix + "v"     // in an item at its old place; changes with each write
+	began = HiddenPrefix + "began" // in a Scan's position: the generation in which the Scan began
 )
 
-// CheckChange says why the layout of a table cannot be changed to so many shards while it
-// is in use, 0 of them a plain table; nil if it can.
+// CheckChange returns an error if the layout of a table in use cannot be changed to a number of
+// shards. 0 shards mean a plain table.
 func (t *Table) CheckChange(to int) error {
 	name := t.Logical.Name
 	const copyThem = "create a table with as many shards, and copy the items"
@@ -45,7 +45,8 @@ func (t *Table) CheckChange(to int) error {
 	return nil
 }
 
-// DeclaredShards is how many shards the tag of a table says; an empty one 0, a plain table.
+// DeclaredShards returns the number of shards that a table's tag declares. It returns 0, for a
+// plain table, if the value is empty.
 func DeclaredShards(table, value string) (int, error) {
 	if strings.TrimSpace(value) == "" {
 		return 0, nil
@@ -60,13 +61,13 @@ func DeclaredShards(table, value string) (int, error) {
 	return l.N, nil
 }
 
-// Target is what a change of layout gives the keys that it is of.
+// Target is the range of places that a change of layout gives its keys.
 type Target struct {
-	Key attribute.Value // the one partition key that it is of; Invalid: all that have no places of their own
+	Key attribute.Value // the one partition key of the change; Invalid: all keys without places of their own
 	shard.Range
 }
 
-// To is the table in the layout that a change leads to.
+// To returns the table in the layout after a change.
 func (t *Table) To(target Target) *Table {
 	to, layout := *t, *t.Layout
 	if bounded(target.Key) {
@@ -79,8 +80,8 @@ func (t *Table) To(target Target) *Table {
 	return &to
 }
 
-// Next is the places that a key with some places gets when it is to have so many; used is
-// the highest that it ever had. A place is never used twice.
+// Next returns the places for a key that shall have a number of shards. from are its current
+// places, and used is the highest place that it ever had. No place is used twice.
 func Next(from shard.Range, used, shards int) shard.Range {
 	if used = max(used, from.Last()); shards > from.N && used == from.Last() {
 		return shard.Range{N: shards, Base: from.Base}
@@ -88,13 +89,13 @@ func Next(from shard.Range, used, shards int) shard.Range {
 	return shard.Range{N: shards, Base: used}
 }
 
-// placesBeside are the places that a key has in either of two layouts.
+// placesBeside returns the places of a key in either of two layouts.
 func (t *Table) placesBeside(o *Table, hash attribute.Value) []int {
 	mine, its := t.Layout.Spread(valueBytes(hash)), o.Layout.Spread(valueBytes(hash))
 	return shard.AppendPlaces(nil, mine.Range, its.Range)
 }
 
-// PlacesBeside are the physical partitions that a key has in either of two layouts.
+// PlacesBeside returns the physical partitions of a key in either of two layouts.
 func (t *Table) PlacesBeside(o *Table, hash attribute.Value) []attribute.Item {
 	var out []attribute.Item
 	for _, n := range t.placesBeside(o, hash) {
@@ -103,8 +104,8 @@ func (t *Table) PlacesBeside(o *Table, hash attribute.Value) []attribute.Item {
 	return out
 }
 
-// ItemsAt is the request for the items of a physical partition, from a physical key on that
-// may have its partition alone.
+// ItemsAt returns the request for the items of a physical partition. The physical key from may
+// contain only the partition key; if it has a sort key too, the items after it are read.
 func (t *Table) ItemsAt(from attribute.Item, limit int) *api.Query {
 	v, _ := from.Get(t.keyName())
 	k := expression.KeyRange{Hash: []attribute.Value{v}}
@@ -115,40 +116,41 @@ func (t *Table) ItemsAt(from attribute.Item, limit int) *api.Query {
 	return q
 }
 
-// Strict is the table whose layout was another once: it shows only what is where it belongs.
+// Strict returns a table whose layout was changed once: it shows only items that are at their
+// places.
 func (t *Table) Strict() *Table {
 	to := *t
 	to.strict = true
 	return &to
 }
 
-// IsStrict says whether it is one.
+// IsStrict reports whether a table is strict.
 func (t *Table) IsStrict() bool { return t.strict }
 
-// MovingFrom is the table, in its new layout, while items move to it from an old one.
+// MovingFrom returns the table in its new layout while items move to it from an old one.
 func (t *Table) MovingFrom(old *Table) *Table {
 	to := *t
 	to.strict, to.from = true, old
 	return &to
 }
 
-// Key checks a logical key, and returns the physical one.
+// Key checks a logical key and returns the physical one.
 func (t *Table) Key(key attribute.Item) (attribute.Item, error) { return t.checkKey(key) }
 
-// CheckHash says whether a partition key leaves room for its shards.
+// CheckHash returns an error if a partition key leaves no room for its shards.
 func (t *Table) CheckHash(hash attribute.Value) error { return t.checkHash(hash) }
 
-// Shard is where the item with a logical key is.
+// Shard returns the shard of the item with a logical key.
 func (t *Table) Shard(key attribute.Item) int {
 	hash, _ := key.Get(t.hash.Name)
 	sort, _ := key.Get(t.sort.Name)
 	return t.shardOf(hash, sort)
 }
 
-// KeyOf is the logical key of an item, or of the key itself.
+// KeyOf returns the logical key of an item or a key.
 func (t *Table) KeyOf(item attribute.Item) attribute.Item { return item.Only(t.hash.Name, t.sort.Name) }
 
-// Locate is the logical key of a physical item, and the shard that it is in.
+// Locate returns the logical key of a physical item, and its shard.
 func (t *Table) Locate(physical attribute.Item) (key attribute.Item, shard int, err error) {
 	v, _ := physical.Get(PartitionKey)
 	sort, _ := physical.Get(t.sort.Name)
@@ -156,32 +158,32 @@ func (t *Table) Locate(physical attribute.Item) (key attribute.Item, shard int, 
 	return attribute.NewItem(attribute.Attribute{Name: t.hash.Name, Value: hash}, attribute.Attribute{Name: t.sort.Name, Value: sort}), shard, err
 }
 
-// Visible is an item without what is hidden.
+// Visible returns an item without its hidden attributes.
 func Visible(item attribute.Item) attribute.Item { return visibleItem(item) }
 
-// IsStub tells whether a physical item is the stub of one that has gone.
+// IsStub reports whether a physical item is the stub of a moved item.
 func IsStub(item attribute.Item) bool { return item.Has(Moved) }
 
-// StubOf is the stub, in a generation, that is left in the table's place for a key.
+// StubOf returns the stub that a move in a generation leaves at the key's place in the table.
 func (t *Table) StubOf(key attribute.Item, generation int64) attribute.Item {
 	return t.physicalItem(t.KeyOf(key)).With(Moved, attribute.Int(generation))
 }
 
-// MovedTo is a physical item as it is at another physical key.
+// MovedTo returns a physical item as it is stored at another physical key.
 func (t *Table) MovedTo(item, key attribute.Item) attribute.Item {
 	pk, _ := key.Get(PartitionKey)
 	return item.Without(Stamp).With(PartitionKey, pk)
 }
 
-// SortName is the name of the sort key.
+// SortName returns the name of the sort key.
 func (t *Table) SortName() string { return t.sort.Name }
 
 var moved = []byte(`"` + Moved + `"`)
 
-// isStub is IsStub of an item that is not decoded yet.
+// isStub does what IsStub does for an encoded item.
 func isStub(text attribute.Encoded) bool { return bytes.Contains(text, moved) }
 
-// elsewhere tells whether a row that was read from a shard does not belong there.
+// elsewhere reports whether a row does not belong in the shard from which it was read.
 func (t *Table) elsewhere(row *Row) bool {
 	if !t.strict {
 		return false
@@ -193,7 +195,7 @@ func (t *Table) elsewhere(row *Row) bool {
 	return t.from == nil || row.At != t.from.Shard(key)
 }
 
-// places are the shards in which the item of a partition with a sort key may be.
+// places returns the shards in which the item with a partition key and a sort key may be.
 func (t *Table) places(hash, sort attribute.Value) []int {
 	at := t.shardOf(hash, sort)
 	if t.from != nil {
@@ -204,19 +206,19 @@ func (t *Table) places(hash, sort attribute.Value) []int {
 	return []int{at}
 }
 
-// Scanning is a Scan of a table whose layout was, or is being, changed: which of the items
-// that come are shown, who carries it out knows; filter, projection and count are worked
-// out then. Positions are physical ones, with the generation in which the Scan began.
+// Scanning is a Scan of a table whose layout was, or is being, changed. The caller knows which
+// items to show, so filter, projection and count are applied after that. Positions are physical
+// keys with the generation in which the Scan began.
 type Scanning struct {
 	Request *api.Scan // of the physical table
-	Began   int64     // 0 of a position that says nothing of it
+	Began   int64     // 0: the position does not contain it
 
 	table *Table
 	asked *api.Scan
 }
 
-// Scanning returns the plan of a Scan in a generation. A position of before any change is
-// one in the table's first layout.
+// Scanning returns the plan of a Scan in a generation. A position from before any change is a
+// position in the table's first layout.
 func (t *Table) Scanning(q *api.Scan, generation int64, first *Table) (*Scanning, error) {
 	s := &Scanning{table: t, asked: q, Began: generation}
 	logical := *q
@@ -256,7 +258,7 @@ func (t *Table) Scanning(q *api.Scan, generation int64, first *Table) (*Scanning
 
 var errStart = exception.Invalid("The provided starting key is invalid")
 
-// Position is the position after a physical item.
+// Position returns the position after a physical item.
 func (s *Scanning) Position(physical attribute.Item) (attribute.Item, error) {
 	key, _, err := s.table.Locate(physical)
 	if err != nil {
@@ -283,7 +285,7 @@ func (s *Scanning) Show(out *api.ItemsResponse, physical attribute.Item) {
 	}
 }
 
-// Answer is the empty answer to it.
+// Answer returns the Scan's empty answer.
 func (s *Scanning) Answer() *api.ItemsResponse {
 	out := &api.ItemsResponse{CountOnly: s.asked.Select == api.SelectCount}
 	if !out.CountOnly {
@@ -292,9 +294,9 @@ func (s *Scanning) Answer() *api.ItemsResponse {
 	return out
 }
 
-// Conditions about items that move.
+// These are conditions on items that move.
 var (
-	// NoStub is that no stub is there.
+	// NoStub is the condition that no stub is at a place.
 	NoStub = mustBuild(func(b *expression.Builder) *expression.Condition {
 		return b.Function("attribute_not_exists", expression.PathOperand(expression.Top(Moved)))
 	})
@@ -309,7 +311,7 @@ func mustBuild(build func(b *expression.Builder) *expression.Condition) *express
 	return c
 }
 
-// There is that something, or nothing, is at a place.
+// There returns the condition that an item is, or is not, at a place.
 func (t *Table) There(is bool) *expression.Condition {
 	f := "attribute_not_exists"
 	if is {
@@ -320,16 +322,17 @@ func (t *Table) There(is bool) *expression.Condition {
 	})
 }
 
-// Both is that two conditions hold; the second may be nil.
+// Both returns the condition that two conditions hold. The second may be nil.
 func Both(c, d *expression.Condition) *expression.Condition {
 	if d == nil {
 		return c
 	}
-	var b expression.Builder // whether that are too many operators, the store says
+	var b expression.Builder // the store reports too many operators
 	return b.And(c, d)
 }
 
-// AsSeen is that the item at a place, which is none that a stub is, is as it was read.
+// AsSeen returns the condition that the item at a place is not a stub and is unchanged since it was
+// read.
 func (t *Table) AsSeen(item attribute.Item) *expression.Condition {
 	var b expression.Builder
 	c := b.Function("attribute_not_exists", expression.PathOperand(expression.Top(Stamp)))
@@ -339,5 +342,5 @@ func (t *Table) AsSeen(item attribute.Item) *expression.Condition {
 	return Both(Both(t.There(true), NoStub), c)
 }
 
-// HasHidden tells whether a text may have a hidden attribute.
+// HasHidden reports whether a text may contain a hidden attribute's name.
 func HasHidden(text string) bool { return strings.Contains(text, HiddenPrefix) }

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Partitions makes a physical table's partitions, or those of an index, the
-// client's: keys are logical ones, with their shards.
+// Partitions converts a physical table's partitions, or those of an index, into the client's form:
+// logical keys with their shards.
 func (t *Table) Partitions(r *api.PartitionsResponse) error {
 	r.TableName = t.Logical.Name
 	r.Sharded = t.Layout != nil && r.IndexName == "" || t.sharded(r.IndexName) != nil
@@ -36,8 +36,8 @@ func (t *Table) Partitions(r *api.PartitionsResponse) error {
 	return nil
 }
 
-// unshard is the logical form of a physical key of the table or of an index, as far
-// as that goes, and the shard that it names; 0 where it names none.
+// unshard returns the logical form of a physical key of the table or of an index, as far as
+// possible, and its shard. The shard is 0 if the key names none.
 func (t *Table) unshard(physical json.RawMessage) (json.RawMessage, int, error) {
 	item, err := new(attribute.Decoder).Item(attribute.Encoded(physical))
 	if err != nil {

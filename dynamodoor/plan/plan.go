@@ -8,23 +8,23 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
-// Tables finds write-sharded tables by the names (or ARNs) that requests have; nil
-// is a table that is not sharded, or none.
+// Tables finds write-sharded tables by the names or ARNs in requests. It returns nil for a table
+// that is not sharded or does not exist.
 type Tables func(name string) *Table
 
-// Plan is what it takes to answer a request: a *Direct, a *Fanout or a *Search.
+// Plan says how to answer a request. It is a *Direct, a *Fanout or a *Search.
 type Plan interface {
-	// String shows the physical requests.
+	// String describes the physical requests.
 	fmt.Stringer
 
-	// Err returns an error of the store as the client gets it: items in it without
-	// what is hidden.
+	// Err converts the store's error into the client's: it removes hidden attributes from the
+	// items.
 	Err(err error) error
 }
 
-// Make returns the plan of a request on items, nil if it names no sharded table
-// and is forwarded as it is. Errors are about the logical tables. The plan shares
-// the request's memory.
+// Make returns the plan of a request on items. It returns nil if the request names no sharded
+// table, so that the door forwards it unchanged. Errors are about the logical tables. The plan
+// shares the request's memory.
 func Make(q api.Request, tables Tables) (Plan, error) {
 	p, err := planOf(q, tables)
 	if err != nil || p == nil {
@@ -33,7 +33,7 @@ func Make(q api.Request, tables Tables) (Plan, error) {
 	return arnsOf(q).named(p), nil
 }
 
-// planOf is Make, with answers that have the tables' names.
+// planOf makes the plan, whose answers use the tables' names and not their ARNs.
 func planOf(q api.Request, tables Tables) (Plan, error) {
 	switch q := q.(type) {
 	case *api.GetItem:

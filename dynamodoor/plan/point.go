@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// The operations on single items: each goes to the one shard that the key says.
+// These are the operations on single items. Each goes to the one shard that the key determines.
 
 func (t *Table) getItem(q *api.GetItem) (Plan, error) {
 	key, err := t.checkKey(q.Key)
@@ -69,8 +69,8 @@ func (t *Table) updateItem(q *api.UpdateItem) (Plan, error) {
 	if q.Return != api.ReturnUpdatedOld && q.Return != api.ReturnUpdatedNew {
 		return d, nil
 	}
-	// The update sets the logical partition key, too, where that is no key of the
-	// physical table, which the client did not name.
+	// If the logical partition key is not a key of the physical table, the update sets it, too. The
+	// client did not name it.
 	answer := d.answer
 	d.answer = func(r api.Response) error {
 		if err := answer(r); err != nil {
@@ -92,7 +92,7 @@ func (t *Table) updateItem(q *api.UpdateItem) (Plan, error) {
 	return d, nil
 }
 
-// checkKey returns the physical key of a logical one.
+// checkKey returns the physical key for a logical one.
 func (t *Table) checkKey(key attribute.Item) (attribute.Item, error) {
 	if err := t.Logical.CheckKey(key); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (t *Table) checkKey(key attribute.Item) (attribute.Item, error) {
 	return t.physicalKey(key), nil
 }
 
-// checkHash says whether a partition key leaves room for the shard, and has none.
+// checkHash returns an error if a partition key leaves no room for the shard, or already has one.
 func (t *Table) checkHash(hash attribute.Value) error {
 	if t.Layout == nil {
 		return nil
@@ -122,7 +122,7 @@ func (t *Table) checkHash(hash attribute.Value) error {
 	return nil
 }
 
-// checkPut returns an item as it is stored.
+// checkPut returns an item in its stored form.
 func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (attribute.Item, error) {
 	if err := t.Logical.CheckItem(item); err != nil {
 		return nil, err
@@ -144,18 +144,16 @@ func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (
 	return physical, nil
 }
 
-// tooLarge is AWS's error about an item that is too large only with the hidden
-// attribute.
+// tooLarge returns AWS's error for an item that is too large only because of the hidden attributes.
 func tooLarge(message string) error {
 	return exception.Invalid("%s: in a write-sharded table it includes the hidden attributes %s…, or the shard in its key", message, HiddenPrefix)
 }
 
-// checkUpdate returns the physical key and update of logical ones. An item that the
-// update makes must have its logical partition key, which is no part of the
-// physical one, and its shards in indexes. An update that only removes makes none, and
-// would make one if it set them: it stays as it is. (An item that was there before an
-// index was declared, and still lacks its shard in it, gets that from who fills the
-// index.)
+// checkUpdate returns the physical key and update for logical ones. If the update creates an item,
+// it must set the logical partition key, which is not part of the physical key, and the item's
+// shards in indexes. An update that only removes attributes creates no item. It stays unchanged,
+// because it would create an item if it set attributes. (An item from before an index was declared
+// may still lack its shard in it. The door that fills the index sets that shard.)
 func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition *expression.Condition) (attribute.Item, *expression.Update, error) {
 	physical, err := t.checkKey(key)
 	if err != nil {
@@ -187,12 +185,12 @@ func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition 
 	return physical, expression.SetAttributes(set, u), nil
 }
 
-// direct is the plan of a physical request that only this table is in.
+// direct returns the plan of a physical request that involves only this table.
 func (t *Table) direct(q api.Request) *Direct {
 	return &Direct{Request: q, answer: func(r api.Response) error { return t.visible(r) }, of: func(int) *Table { return t }}
 }
 
-// visible makes an answer about items of the table the client's.
+// visible converts an answer about items of the table into the client's.
 func (t *Table) visible(r api.Response) error {
 	out, ok := r.(*api.ItemResponse)
 	if !ok {

@@ -15,11 +15,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// PageSize is how many bytes of items a page reads: it ends with the item that
+// PageSize is the number of bytes of items that a page reads. A page ends with the item that
 // reaches it. DynamoDB: 1 MB, before the filter.
 const PageSize = 1 << 20
 
-// query is the plan of a Query: of an index, of one shard or of several.
+// query returns the plan of a Query on an index, on one shard or on several.
 func (t *Table) query(q *api.Query) (Plan, error) {
 	asked, startShard := q, 0
 	if t.drawn() && q.Start != nil {
@@ -91,14 +91,14 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 	return f, nil
 }
 
-// forward is the plan of a Query of a plain table that has sharded indexes.
+// forward returns the plan of a Query on a plain table with sharded indexes.
 func (t *Table) forward(q *api.Query) Plan {
 	p := *q
 	p.Table = t.Physical
 	return t.reading(&p)
 }
 
-// one is the plan of the Query if one shard answers it.
+// one returns the plan of the Query if one shard answers it.
 func (f *Fanout) one(shard int) Plan {
 	p := *f.query
 	p.Table = f.table.Physical
@@ -109,49 +109,49 @@ func (f *Fanout) one(shard int) Plan {
 	return f.table.reading(&p)
 }
 
-// condition is a range of one shard as a physical key condition.
+// condition returns the physical key condition for a range in one shard.
 func (f *Fanout) condition(k expression.KeyRange, shard int) *expression.KeyCondition {
 	names, values := f.partition(shard)
 	k.Hash = values
 	return k.Condition(names, []string{f.sort})
 }
 
-// Fanout is the plan of a Query that reads several shards. Who carries it out reads
-// rows in order, as many as Page says, each shard by the requests of Fetch; gives
-// them to Add; and, once that says that there are enough, answers with Answer.
+// Fanout is the plan of a Query that reads several shards. The caller reads rows in order, as many
+// as Page returns, and reads each shard with the requests of Fetch. It passes the rows to
+// Result.Add. When Add reports that the page is full, the caller answers with Result.Answer.
 type Fanout struct {
-	Shards []int // to read
+	Shards []int // the shards to read
 	Start  *Row  // read after this row; nil: from the beginning
 
 	table *Table
 	query *api.Query
-	index *schema.Index // nil: of the table itself
+	index *schema.Index // nil: the Query is on the table itself
 	keys  expression.KeyRange
-	sort  string // the sort key that is read by; empty: an index has none
-	ties  bool   // rows may have the same sort key
+	sort  string // the sort key by which rows are read; empty: the index has none
+	ties  bool   // rows may have equal sort keys
 
 	shardOf   func(key attribute.Item) int
 	partition func(shard int) (names []string, values []attribute.Value)
-	seq       atomic.Int64 // of the last row
+	seq       atomic.Int64 // sequence number of the last row
 }
 
 // Row is an item that was read.
 type Row struct {
-	Sort attribute.Value   // of the sort key
-	Item attribute.Item    // without what is hidden
-	Text attribute.Encoded // likewise
-	Size int               // as an unsharded table has it
+	Sort attribute.Value   // value of the sort key
+	Item attribute.Item    // without hidden attributes
+	Text attribute.Encoded // the same, encoded
+	Size int               // its size in an unsharded table
 
-	At   int  // the shard that it was read from
-	Stub bool // it is what is left of an item that has gone to another shard
+	At   int  // the shard from which it was read
+	Stub bool // it is what remains of an item that moved to another shard
 
 	key   attribute.Item // the keys of the table and the index
 	shard int
-	seq   int64 // orders what came from one shard
+	seq   int64 // orders rows from one shard
 }
 
-// row is a position after the item with these keys, of a shard; 0 is that which they
-// say.
+// row returns a position after the item with these keys in a shard. For shard 0, the keys determine
+// the shard.
 func (f *Fanout) row(key attribute.Item, shard int) *Row {
 	if shard == 0 {
 		shard = f.shardOf(key)
@@ -161,8 +161,8 @@ func (f *Fanout) row(key attribute.Item, shard int) *Row {
 	return r
 }
 
-// Compare orders rows as the answer has them: by the sort key, and rows with one sort
-// key by their shards, as the store has them there.
+// Compare orders rows as in the answer: by the sort key, then by shard, then as the store orders
+// them within a shard.
 func (f *Fanout) Compare(a, b *Row) int {
 	c, _ := attribute.Compare(a.Sort, b.Sort)
 	if c == 0 && f.ties {
@@ -200,13 +200,11 @@ func (f *Fanout) String() string {
 	return s
 }
 
-// guess is how many rows a page is thought to have while nothing is known: such
-// that a page of small items takes few rounds, and one of large items few rows too
-// many.
+// guess is the number of rows that a page is assumed to have before any row is known. With it, a
+// page of small items takes few rounds, and a page of large items reads only a few rows too many.
 const guess = 256
 
-// Page is how many rows to read next, when so many have been read with so many
-// bytes.
+// Page returns the number of rows to read next, after rows with a number of bytes have been read.
 func (f *Fanout) Page(rows, bytes int) int {
 	n := guess
 	if rows > 0 {
@@ -219,7 +217,7 @@ func (f *Fanout) Page(rows, bytes int) int {
 	return max(1, n)
 }
 
-// name is what is read.
+// name returns the name of the table or index that is read.
 func (f *Fanout) name() string {
 	if f.index != nil {
 		return f.table.Logical.Name + "/" + f.index.Name
@@ -227,9 +225,9 @@ func (f *Fanout) name() string {
 	return f.table.Logical.Name
 }
 
-// Fetch is the request for rows of one shard: the first limit ones after a row and
-// up to another, in the order of the answer; nil is no bound. What comes may have
-// rows beyond the bounds: Rows leaves them out. It is nil if there can be none.
+// Fetch returns the request for rows of one shard: the first limit rows after a row and up to
+// another, in the order of the answer. A nil row means no bound. The answer may have rows beyond
+// the bounds, which Rows leaves out. Fetch returns nil if there can be no such rows.
 func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 	q := &api.Query{
 		Read: api.Read{
@@ -249,7 +247,7 @@ func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 		switch {
 		case after == nil:
 		case !f.ties:
-			// Sort keys are unique: what comes after one is told by any shard.
+			// Sort keys are unique, so any shard can continue after one.
 			key := attribute.NewItem(attribute.Attribute{Name: f.sort, Value: after.Sort})
 			names, values := f.partition(shard)
 			q.Start = key.With(names[0], values[0])
@@ -269,7 +267,7 @@ func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 	return q
 }
 
-// physicalStart is the position after a row in its own shard.
+// physicalStart returns the position after a row in its own shard.
 func (f *Fanout) physicalStart(row *Row) attribute.Item {
 	if f.table.drawn() {
 		return f.table.startIn(row.key, f.index, f.table.partition(f.keys.Hash[0], row.shard))
@@ -277,10 +275,11 @@ func (f *Fanout) physicalStart(row *Row) attribute.Item {
 	return f.table.physicalStart(row.key, f.index)
 }
 
-// narrow narrows an interval of a shard to what comes up to a row, or after one, of
-// any shard; false is nothing.
+// narrow narrows an interval of a shard to the rows up to a row of any shard, or after it. It
+// returns false if there can be none.
 func (f *Fanout) narrow(i *interval, row *Row, shard int, upto bool) bool {
-	// Whether rows of the shard with the row's sort key are on this side of it.
+	// ties says whether rows of this shard with the row's sort key are on the wanted side of the
+	// row.
 	ties := !f.ties
 	if f.ties {
 		c := cmp.Compare(shard, row.shard)
@@ -306,8 +305,8 @@ func (f *Fanout) narrow(i *interval, row *Row, shard int, upto bool) bool {
 	return true
 }
 
-// selects is what to select: from a local index, all attributes if more are asked
-// for than it has.
+// selects returns what to select. For a local index, it selects all attributes if the Query asks
+// for attributes that the index does not have.
 func (f *Fanout) selects() api.Select {
 	if !f.table.local(f.index) || f.index.Projection.Type == schema.ProjectAll {
 		return api.SelectDefault
@@ -324,10 +323,10 @@ func (f *Fanout) selects() api.Select {
 	return api.SelectDefault
 }
 
-// Rows returns the rows that an answer to a Fetch has within the bounds, and, where
-// it has fewer than were asked for and there may be more (it was cut off, or began
-// with rows outside the bounds), the request for what follows; else nil. d decodes
-// the items: rows share its memory, and none of the answer's.
+// Rows returns the rows of an answer to a Fetch that are within the bounds. If it has fewer than
+// were requested and more may exist, because the answer was cut off or began with rows outside the
+// bounds, rest is the request for the following rows; otherwise rest is nil. d decodes the items.
+// Rows share the memory of d, but not that of the answer.
 func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsResponse, after, upto *Row) (rows []Row, rest *api.Query, err error) {
 	rows = make([]Row, 0, len(r.Items))
 	beyond := false
@@ -409,7 +408,7 @@ type Result struct {
 	full   bool
 }
 
-// Result returns the empty page.
+// Result returns an empty page.
 func (f *Fanout) Result() *Result {
 	r := &Result{fanout: f}
 	if r.out.CountOnly = f.query.Select == api.SelectCount; !r.out.CountOnly {
@@ -418,15 +417,15 @@ func (f *Fanout) Result() *Result {
 	return r
 }
 
-// Scanned is how many rows the page has before the filter, and how many bytes.
+// Scanned returns the number of rows in the page before the filter, and their bytes.
 func (r *Result) Scanned() (rows, bytes int) { return r.out.ScannedCount, r.bytes }
 
-// Last is the page's last row before the filter: what follows is read after it. It
-// is nil while there is none.
+// Last returns the page's last row before the filter, after which the next page begins. It returns
+// nil if the page has no row yet.
 func (r *Result) Last() *Row { return r.last }
 
-// Add adds the rows that come next, as far as the page takes them. It is full when
-// it has Limit rows or a megabyte.
+// Add adds the next rows, as far as the page takes them, and reports whether the page is full. It
+// is full if it has Limit rows or a megabyte.
 func (r *Result) Add(rows []Row) (full bool) {
 	q := r.fanout.query
 	for i := range rows {
@@ -452,7 +451,7 @@ func (r *Result) Add(rows []Row) (full bool) {
 	return r.full
 }
 
-// Consumed adds what an answer to a Fetch took.
+// Consumed adds the capacity that an answer to a Fetch consumed.
 func (r *Result) Consumed(c *api.ConsumedCapacity) {
 	if c == nil {
 		return
@@ -463,7 +462,7 @@ func (r *Result) Consumed(c *api.ConsumedCapacity) {
 	r.out.Capacity.Add(c)
 }
 
-// Answer is the answer to the client. A page that is not full is the last.
+// Answer returns the client's answer. A page that is not full is the last.
 func (r *Result) Answer() *api.ItemsResponse {
 	if r.full {
 		f := r.fanout

@@ -11,11 +11,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// A Scan, and a Query of an index, read physical items as they come: each is there
-// once, whatever shard it is in. Only keys change.
+// A Scan, and a Query of an unsharded index, read physical items in the store's order. Each item
+// appears once, whatever its shard is. Only keys change.
 
 func (t *Table) scan(q *api.Scan) (Plan, error) {
-	if q.Start.Has(began) { // a position that was given while the layout was being changed
+	if q.Start.Has(began) { // an answer during a change of the layout gave this position
 		logical := *q
 		logical.Start = visibleItem(q.Start)
 		q = &logical
@@ -31,9 +31,9 @@ func (t *Table) scan(q *api.Scan) (Plan, error) {
 	return t.reading(&p), nil
 }
 
-// queryIndex is the plan of a Query of a global index that is not sharded.
+// queryIndex returns the plan of a Query of a global index that is not sharded.
 func (t *Table) queryIndex(q *api.Query, ix *schema.Index) (Plan, error) {
-	if t.suffix != nil && ix.Key.Has(t.hash.Name) { // made without the door, or while the table was adopted
+	if t.suffix != nil && ix.Key.Has(t.hash.Name) { // created without the door, or while the table was being adopted
 		return nil, adoptedIndex(t.Logical.Name, ix, t.hash.Name)
 	}
 	p := *q
@@ -44,7 +44,7 @@ func (t *Table) queryIndex(q *api.Query, ix *schema.Index) (Plan, error) {
 	return t.reading(&p), nil
 }
 
-// physicalRead is what is read, of the physical table.
+// physicalRead returns the read on the physical table.
 func (t *Table) physicalRead(r *api.Read, ix *schema.Index) (api.Read, error) {
 	p := *r
 	p.Table = t.Physical
@@ -66,9 +66,9 @@ func (t *Table) physicalRead(r *api.Read, ix *schema.Index) (api.Read, error) {
 	return p, nil
 }
 
-// physicalStart is an ExclusiveStartKey of the physical table or its index, in
-// which the logical partition key stays only if it is a key there. Where shards were
-// drawn by hand the client has it from an answer as it is.
+// physicalStart returns an ExclusiveStartKey of the physical table or its index. The logical
+// partition key stays in it only if it is a key there. If the application drew the shards, the
+// client's key is already the physical one from an answer.
 func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.Item {
 	p := start
 	if ix != nil {
@@ -82,7 +82,7 @@ func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.
 	return t.startIn(p, ix, t.partitionOf(start))
 }
 
-// startIn is a start key of the physical table or its index, in a partition.
+// startIn returns a start key of the physical table or its index, in a partition.
 func (t *Table) startIn(start attribute.Item, ix *schema.Index, partition attribute.Value) attribute.Item {
 	p := start.With(t.keyName(), partition)
 	if t.suffix != nil || ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
@@ -91,7 +91,8 @@ func (t *Table) startIn(start attribute.Item, ix *schema.Index, partition attrib
 	return p.Without(t.hash.Name)
 }
 
-// local says whether an index is a local one; nil, the table itself, is none.
+// local reports whether an index is a local one. It returns false for nil, which means the table
+// itself.
 func (t *Table) local(ix *schema.Index) bool {
 	if ix == nil {
 		return false
@@ -100,7 +101,7 @@ func (t *Table) local(ix *schema.Index) bool {
 	return local
 }
 
-// reading is the plan of a physical Query or Scan.
+// reading returns the plan of a physical Query or Scan.
 func (t *Table) reading(q api.Request) *Direct {
 	return &Direct{Request: q, of: func(int) *Table { return t }, answer: func(r api.Response) error {
 		out, ok := r.(*api.ItemsResponse)

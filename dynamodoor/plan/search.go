@@ -15,22 +15,22 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// Search is the plan of a request on items whose shards were drawn by hand: they are
-// looked for in all shards, and the request then goes to where they are. What is
-// nowhere is, for the request, in the shard of its sort key's hash, where it is made:
-// so doors that make it at once, and clients that try again, agree about it.
+// Search is the plan of a request on items whose shards the application drew. The door looks for
+// the items in all shards and then sends the request to their places. For an item that does not
+// exist, the request goes to the shard of its sort key's hash and creates it there. So doors that
+// create an item at the same time, and clients that retry, use the same shard.
 //
-// Who carries it out sends what Gets has, gives each answer to Found (one at a time),
-// and carries out Plan. If that fails with a condition and Guarded says so, the item may
-// have been deleted since it was found: see Same.
+// The caller sends the requests of Gets, passes each answer to Found, one at a time, and carries
+// out Plan. If that fails with a condition and Guarded returns true, the item may have been deleted
+// since it was found: see Same.
 type Search struct {
 	request  api.Request
 	capacity api.ReturnConsumedCapacity
 	sought   []sought
-	tables   map[string]*Table         // of the request, by its names for them and their own
+	tables   map[string]*Table         // the request's tables, by the names in the request and by their physical names
 	located  map[string]map[string]int // shards by physical table and address
 	guarded  bool
-	taken    map[string]*api.ConsumedCapacity // by physical table
+	taken    map[string]*api.ConsumedCapacity // consumed capacity by physical table
 }
 
 // sought is an item to look for, by its logical key.
@@ -39,18 +39,18 @@ type sought struct {
 	key   attribute.Item
 }
 
-// getsPerRequest is what a BatchGetItem takes.
+// getsPerRequest is the largest number of keys in a BatchGetItem.
 const getsPerRequest = 100
 
-// mustSearch says whether an item has to be looked for, and was not yet.
+// mustSearch reports whether items must still be looked for.
 func (t *Table) mustSearch() bool { return t.drawn() && t.located == nil }
 
-// search is the plan of a request for which items are looked for.
+// search returns the plan of a request whose items must be looked for.
 func search(q api.Request, capacity api.ReturnConsumedCapacity, tables Tables, items ...sought) (Plan, error) {
 	s := &Search{
 		request: q, capacity: capacity, tables: make(map[string]*Table), located: make(map[string]map[string]int), taken: make(map[string]*api.ConsumedCapacity),
 	}
-	// What is done when the items are found goes by the same tables.
+	// The request on the found items uses the same tables.
 	api.EachTable(q, func(name string) {
 		if t := tables(name); t != nil {
 			s.tables[name], s.tables[t.Physical] = t, t
@@ -76,8 +76,8 @@ func (it *sought) keys() (hash, sort attribute.Value) {
 	return hash, sort
 }
 
-// Gets are the requests that look for the items: one at a time, since of many items
-// and shards there are very many.
+// Gets returns the requests that look for the items. It yields them one at a time, because many
+// items and shards need very many requests.
 func (s *Search) Gets() iter.Seq[*api.BatchGetItem] {
 	return func(yield func(*api.BatchGetItem) bool) {
 		get, room := &api.BatchGetItem{Capacity: s.capacity}, getsPerRequest
@@ -106,7 +106,7 @@ func (s *Search) Gets() iter.Seq[*api.BatchGetItem] {
 	}
 }
 
-// searchPut is search for an item that is to be put.
+// searchPut returns the plan of a put whose item must be looked for.
 func (t *Table) searchPut(q *api.PutItem, tables Tables) (Plan, error) {
 	if err := t.Logical.CheckItem(q.Item); err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ func (t *Table) searchPut(q *api.PutItem, tables Tables) (Plan, error) {
 	return search(q, q.Capacity, tables, sought{t, q.Item.Only(t.Logical.Key.Names(nil)...)})
 }
 
-// Found notes what an answer to one of Gets has, and returns the request for what it
-// left out, nil if that is nothing. It keeps nothing of the answer.
+// Found notes the items in an answer to one of Gets. It returns the request for the keys that the
+// answer left out, or nil if there are none. It keeps nothing of the answer.
 func (s *Search) Found(get *api.BatchGetItem, r *api.BatchGetResponse) (rest *api.BatchGetItem, err error) {
 	var d attribute.Decoder
 	for _, found := range r.Tables {
@@ -159,7 +159,7 @@ func (s *Search) Found(get *api.BatchGetItem, r *api.BatchGetResponse) (rest *ap
 	return rest, nil
 }
 
-// locate notes where an item is.
+// locate notes the shard of an item.
 func (s *Search) locate(t *Table, physical attribute.Item) error {
 	v, _ := physical.Get(t.hash.Name)
 	sort, _ := physical.Get(t.sort.Name)
@@ -182,16 +182,16 @@ func (s *Search) locate(t *Table, physical attribute.Item) error {
 	return nil
 }
 
-// Guarded says whether the plan's writes have the condition that an item is where it
-// was found.
+// Guarded reports whether the plan's writes have the condition that an item is still where it was
+// found.
 func (s *Search) Guarded() bool { return s.guarded }
 
-// Same says whether another search found the same.
+// Same reports whether another search found the same items in the same shards.
 func (s *Search) Same(other *Search) bool {
 	return maps.EqualFunc(s.located, other.located, maps.Equal[map[string]int, map[string]int])
 }
 
-// Plan is what is to be done now that items are found.
+// Plan returns the plan of the request on the found items.
 func (s *Search) Plan() (Plan, error) {
 	return Make(s.request, func(name string) *Table {
 		t := s.tables[name]
@@ -206,7 +206,7 @@ func (s *Search) Plan() (Plan, error) {
 	})
 }
 
-// Answer adds to the client's answer what the search took.
+// Answer adds the capacity that the search consumed to the client's answer.
 func (s *Search) Answer(r api.Response) {
 	switch r := r.(type) {
 	case *api.ItemResponse:
@@ -246,8 +246,8 @@ func (s *Search) String() string {
 	return strings.Join(append(lines, "then, where that is: "+s.request.(api.ItemRequest).Describe()), "\n")
 }
 
-// guard is a condition with one more: that an item which was found is where it was,
-// if it would be made somewhere else now.
+// guard adds a condition to c: an item that was found must still be where it was, if it would be
+// created in another shard now.
 func (t *Table) guard(c *expression.Condition, key attribute.Item) (*expression.Condition, error) {
 	if t.located == nil {
 		return c, nil
@@ -266,8 +266,8 @@ func (t *Table) guard(c *expression.Condition, key attribute.Item) (*expression.
 	return there, b.Err()
 }
 
-// drawnTransaction is the error about a transaction that would have to look for items:
-// a client that tries it again with its token would ask for something else.
+// drawnTransaction returns the error for a transaction that would have to look for items. If a
+// client repeated it with its token, the physical request could differ.
 func (t *Table) drawnTransaction() error {
 	return exception.InvalidParameters("table %s was sharded by hand at random, so that an item is looked for in all shards; in a TransactWriteItems "+
 		"it takes only a Put without a condition; use UpdateItem, DeleteItem or PutItem", t.Logical.Name)

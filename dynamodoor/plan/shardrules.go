@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// CheckTags says whether the value of a table's tag, and those of its indexes' tags by their
-// names, can be those of some table. own is nil where the table itself has no tag.
+// CheckTags returns an error if no table can have these tags: own for the table itself, nil if it
+// has none, and those of its indexes by name.
 func CheckTags(table string, own *string, indexes map[string]string) error {
 	some := &schema.Table{Name: table, Key: schema.Key{Range: []string{"sort"}}}
 	if own != nil {

@@ -13,21 +13,21 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Streams hold changes of the physical tables. Clients see them as changes of the
-// logical ones.
+// Streams hold changes of the physical tables. The plan shows them to clients as changes of the
+// logical tables.
 
-// Deleted returns as much of a table that was deleted as it takes to read its streams.
+// Deleted returns the parts of a deleted table that are needed to read its streams.
 func Deleted(name string, hash schema.Definition, layout *shard.Layout, suffix *shard.Suffix) *Table {
 	return &Table{Logical: &schema.Table{Name: name}, Physical: name, Layout: layout, suffix: suffix, hash: hash}
 }
 
-// hiddenName is in what may have a hidden attribute.
+// hiddenName occurs in each text with a hidden attribute.
 var hiddenName = []byte(`"` + HiddenPrefix)
 
-// IsHiddenKey says whether a key schema is that of a physical table.
+// IsHiddenKey reports whether a key schema is that of a physical table.
 func IsHiddenKey(k schema.Key) bool { return slices.Contains(k.Hash, PartitionKey) }
 
-// StreamKey is the key schema of the changes in the stream of the table.
+// StreamKey returns the key schema of the changes in the table's stream.
 func (t *Table) StreamKey(k schema.Key) schema.Key {
 	if !IsHiddenKey(k) {
 		return k
@@ -35,12 +35,12 @@ func (t *Table) StreamKey(k schema.Key) schema.Key {
 	return schema.Key{Hash: []string{t.hash.Name}, Range: k.Range}
 }
 
-// suffixed says whether the table was sharded by hand.
+// suffixed reports whether the table was sharded by hand.
 func (t *Table) suffixed() bool { return t != nil && t.suffix != nil }
 
-// StreamRecords returns changes as the client gets them. Those that change nothing
-// but what is hidden are left out. The table may be nil, of changes of plain ones:
-// whose changes are of a sharded table that is no more, gives false.
+// StreamRecords returns changes as the client sees them. It leaves out changes that affect only
+// hidden attributes. The table is nil for changes of plain tables. ok is false if the changes
+// belong to a sharded table that no longer exists.
 func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecord, ok bool, err error) {
 	out = make([]api.StreamRecord, 0, len(records))
 	var d attribute.Decoder
@@ -68,8 +68,7 @@ func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecor
 	return out, true, nil
 }
 
-// streamRecord returns one change, without what is hidden in it, and with the size
-// that it has then.
+// streamRecord returns one change without its hidden attributes, with its size after that.
 func (t *Table) streamRecord(d *attribute.Decoder, keys attribute.Item, r api.StreamRecord) (api.StreamRecord, error) {
 	if t.suffixed() || keys.Has(PartitionKey) {
 		var err error

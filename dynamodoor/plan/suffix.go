@@ -14,14 +14,14 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A table that was sharded by hand, and adopted, has the shard in the value of the
-// partition key itself. Nothing is hidden there: the value is cut on its way to the
-// client, and no expression may look at it, since the store would see the shard.
+// An adopted table was sharded by hand and has the shard in the value of the partition key itself.
+// It has no hidden attributes. The plan cuts the value on its way to the client. No expression may
+// use it, because the store would see the shard.
 
-// drawn says whether an item may be in any shard: hands drew them.
+// drawn reports whether an item may be in any shard, because the application drew the shards.
 func (t *Table) drawn() bool { return t.suffix != nil && t.Layout.Strategy == shard.Random }
 
-// cutSuffix is the logical partition key and the shard of a physical one.
+// cutSuffix returns the logical partition key and the shard of a physical one.
 func (t *Table) cutSuffix(physical string) (key string, shardOf int, ok bool) {
 	key, shardOf, ok = t.suffix.Cut(physical, shard.MaxShards)
 	if !ok || shardOf > t.Layout.Shards([]byte(key)) {
@@ -30,8 +30,8 @@ func (t *Table) cutSuffix(physical string) (key string, shardOf int, ok bool) {
 	return key, shardOf, true
 }
 
-// checkSuffix refuses a logical partition key that is, most likely, a physical one:
-// that of an application which goes on adding suffixes.
+// checkSuffix refuses a logical partition key that looks like a physical one, because an
+// application that still adds suffixes has probably sent it.
 func (t *Table) checkSuffix(hash attribute.Value) error {
 	if t.suffix == nil || t.suffix.Suffixed {
 		return nil
@@ -44,7 +44,7 @@ func (t *Table) checkSuffix(hash attribute.Value) error {
 		"leave it out (%q), or, if keys may end like that, adopt the table with suffixed=allow", t.hash.Name, hash.Text(), t.Logical.Name, key)
 }
 
-// checkCondition refuses hidden attributes in a condition or a filter, and what the
+// checkCondition refuses hidden attributes in a condition or a filter, and conditions that the
 // store would answer wrongly.
 func (t *Table) checkCondition(c *expression.Condition) error {
 	if err := checkPaths(c.Paths()); err != nil {
@@ -56,14 +56,14 @@ func (t *Table) checkCondition(c *expression.Condition) error {
 	return nil
 }
 
-// readsHash is the error about an expression that looks at the partition key.
+// readsHash returns the error for an expression that uses the partition key.
 func (t *Table) readsHash() error {
 	return exception.InvalidParameters("an expression uses the value of %s: table %s was sharded by hand, so that it is stored with the shard at its end, "+
 		"and the store would compare or copy that; attribute_exists and attribute_not_exists are possible", t.hash.Name, t.Logical.Name)
 }
 
-// show makes an item of the table the client's, in its own memory. The table may be nil:
-// an item of a plain one is as it is.
+// show converts an item of the table into the client's, in its own memory. The table is nil for an
+// item of a plain table, which stays unchanged.
 func (t *Table) show(item attribute.Encoded) attribute.Encoded {
 	switch {
 	case t == nil:
@@ -75,7 +75,7 @@ func (t *Table) show(item attribute.Encoded) attribute.Encoded {
 	return item
 }
 
-// showCopy is show, for items that are not to be changed.
+// showCopy does what show does, but leaves the item itself unchanged.
 func (t *Table) showCopy(item attribute.Encoded) attribute.Encoded {
 	if t != nil && t.suffix == nil {
 		return Strip(item)
@@ -83,7 +83,7 @@ func (t *Table) showCopy(item attribute.Encoded) attribute.Encoded {
 	return t.show(slices.Clone(item))
 }
 
-// showItem is the decoded item as the client knows it.
+// showItem returns a decoded item as the client knows it.
 func (t *Table) showItem(item attribute.Item) attribute.Item {
 	if t.suffix == nil {
 		return visibleItem(item)
@@ -95,8 +95,8 @@ func (t *Table) showItem(item attribute.Item) attribute.Item {
 	return item
 }
 
-// cutInPlace cuts the suffix of an item's partition key in the item's own memory, and
-// returns the shard too; 0 where it has none.
+// cutInPlace cuts the suffix of an item's partition key in the item's own memory. It also returns
+// the shard, or 0 if there is none.
 func (t *Table) cutInPlace(item attribute.Encoded) (attribute.Encoded, int) {
 	from, to := member(item, t.hash.Name)
 	if from == to {
@@ -114,7 +114,7 @@ func (t *Table) cutInPlace(item attribute.Encoded) (attribute.Encoded, int) {
 	}
 	decoded, err := new(attribute.Decoder).Item(item)
 	if err != nil {
-		return item, 0 // which is told by who reads it
+		return item, 0 // the reader of the item reports the error
 	}
 	v, _ := decoded.Get(t.hash.Name)
 	key, shardOf, ok := t.cutSuffix(v.Text())
@@ -124,8 +124,8 @@ func (t *Table) cutInPlace(item attribute.Encoded) (attribute.Encoded, int) {
 	return decoded.With(t.hash.Name, attribute.String(key)).Encode(), shardOf
 }
 
-// member is where the value of a member of an object is; the same place twice where
-// there is none.
+// member returns the range of the value of a member of an object. The range is empty if there is no
+// such member.
 func member(object []byte, name string) (from, to int) {
 	var r jsontext.Reader
 	r.Reset(object)
@@ -139,9 +139,8 @@ func member(object []byte, name string) (from, to int) {
 	return 0, 0
 }
 
-// drawnStart is an ExclusiveStartKey as a logical key and its shard. Where hands drew
-// the shards only an answer's LastEvaluatedKey tells where it is: it has the physical
-// partition key.
+// drawnStart returns the logical key and the shard of an ExclusiveStartKey. If the application drew
+// the shards, only an answer's LastEvaluatedKey tells the shard: it has the physical partition key.
 func (t *Table) drawnStart(start attribute.Item) (attribute.Item, int, error) {
 	v, _ := start.Get(t.hash.Name)
 	key, shardOf, ok := t.cutSuffix(v.Text())
@@ -152,7 +151,7 @@ func (t *Table) drawnStart(start attribute.Item) (attribute.Item, int, error) {
 	return start.With(t.hash.Name, attribute.String(key)), shardOf, nil
 }
 
-// address is the key of an item in a map.
+// address returns the key of an item for a map.
 func address(hash, sort attribute.Value) string {
 	return strconv.Itoa(len(hash.Text())) + ":" + hash.Text() + sort.Text()
 }

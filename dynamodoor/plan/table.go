@@ -15,48 +15,47 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Hidden names.
+// These are hidden names.
 const (
-	// HiddenPrefix begins the names of attributes that are not the client's.
+	// HiddenPrefix begins the names of hidden attributes.
 	HiddenPrefix = "evenkeel."
 
 	// PartitionKey is the physical tables' partition key.
 	PartitionKey = HiddenPrefix + "pk"
 
-	// indexPrefix begins the names of the attributes that are the shards of items in
-	// sharded indexes.
+	// indexPrefix begins the names of the attributes that hold the shards of items in sharded
+	// indexes.
 	indexPrefix = HiddenPrefix + "s."
 )
 
-// Table is a write-sharded table, or a plain one with sharded indexes. It does not
-// change.
+// Table is a write-sharded table, or a plain one with sharded indexes. It is immutable.
 type Table struct {
 	Logical  *schema.Table // as the client knows it
 	Physical string        // the physical table's name
 	Layout   *shard.Layout // nil: the table itself is plain
 
-	suffix     *shard.Suffix     // of a table that was sharded by hand; nil: its partition key is hidden
-	located    map[string]int    // shards of items that were searched for, by address; nil: none were
-	hash, sort schema.Definition // sort may be none, of a plain table
+	suffix     *shard.Suffix     // nil: the table was not sharded by hand
+	located    map[string]int    // shards of items that a Search found, by address; nil: there was no Search
+	hash, sort schema.Definition // a plain table may have no sort
 	indexes    []index           // sharded global indexes, by name
 
-	strict bool   // its layout was another once: what is not where it belongs is not shown
-	from   *Table // while the layout is changed: the table in the layout before; nil: it is not
+	strict bool   // its layout was changed once: items that are not at their places are not shown
+	from   *Table // during a change of the layout, the table in the old layout; else nil
 }
 
-// Spec is what makes a Table.
+// Spec describes a Table to open.
 type Spec struct {
 	Name     string
 	Physical *schema.Table
-	Hash     schema.Definition // the logical partition key, which the physical table may not define
+	Hash     schema.Definition // the logical partition key; the physical table may not define it
 	Layout   *shard.Layout     // nil: the table itself is plain
-	Suffix   *shard.Suffix     // of a table that was sharded by hand, else nil
+	Suffix   *shard.Suffix     // nil: the table was not sharded by hand
 	Indexes  map[string]*shard.Layout
-	Single   map[string]bool // of Indexes, those whose shard is their only partition key attribute
-	Filling  map[string]bool // of Indexes, those in which items may have no shard yet
+	Single   map[string]bool // the Indexes whose shard is their only partition key attribute
+	Filling  map[string]bool // the Indexes in which items may have no shard yet
 }
 
-// Open returns the table that a physical one holds.
+// Open returns the logical table of a physical one.
 func Open(s Spec) (*Table, error) {
 	t := &Table{Physical: s.Physical.Name, Layout: s.Layout, suffix: s.Suffix, hash: s.Hash}
 	key := s.Physical.Key
@@ -75,7 +74,7 @@ func Open(s Spec) (*Table, error) {
 	return t, nil
 }
 
-// WithSchema returns the table as it is after a change of the physical one.
+// WithSchema returns the table after a change of the physical one.
 func (t *Table) WithSchema(physical *schema.Table) (*Table, error) {
 	s := Spec{
 		Name: t.Logical.Name, Physical: physical, Hash: t.hash, Layout: t.Layout, Suffix: t.suffix,
@@ -87,10 +86,10 @@ func (t *Table) WithSchema(physical *schema.Table) (*Table, error) {
 	return Open(s)
 }
 
-// hidesKey says whether the physical partition key is an attribute of its own.
+// hidesKey reports whether the physical partition key is a hidden attribute.
 func (t *Table) hidesKey() bool { return t.Layout != nil && t.suffix == nil }
 
-// keyName is the name of the physical partition key of a sharded table.
+// keyName returns the name of the physical partition key of a sharded table.
 func (t *Table) keyName() string {
 	if t.suffix != nil {
 		return t.hash.Name
@@ -98,17 +97,17 @@ func (t *Table) keyName() string {
 	return PartitionKey
 }
 
-// Hash is the definition of the logical partition key.
+// Hash returns the definition of the logical partition key.
 func (t *Table) Hash() schema.Definition { return t.hash }
 
-// valueBytes is what is hashed of a key attribute's value.
+// valueBytes returns the bytes of a key attribute's value that are hashed.
 func valueBytes(v attribute.Value) []byte {
 	s := v.Text()
 	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
-// shards are those that a logical partition has; while its layout is changed, in both
-// layouts.
+// shards returns the shards of a logical partition. During a change of the layout, it returns those
+// in both layouts.
 func (t *Table) shards(hash attribute.Value) []int {
 	s := t.Layout.Spread(valueBytes(hash))
 	if t.from == nil {
@@ -117,12 +116,12 @@ func (t *Table) shards(hash attribute.Value) []int {
 	return t.from.placesBeside(t, hash)
 }
 
-// shardOf is the shard of an item, by its key.
+// shardOf returns the shard of an item by its key.
 func (t *Table) shardOf(hash, sort attribute.Value) int {
 	return t.Layout.ShardOf(valueBytes(hash), valueBytes(sort))
 }
 
-// partition is the physical partition key of a shard of a logical partition.
+// partition returns the physical partition key of a shard of a logical partition.
 func (t *Table) partition(hash attribute.Value, shard int) attribute.Value {
 	if t.suffix != nil {
 		return attribute.String(t.suffix.Join(hash.Text(), shard))
@@ -130,8 +129,8 @@ func (t *Table) partition(hash attribute.Value, shard int) attribute.Value {
 	return attribute.String(attribute.KeyText(hash) + "-" + strconv.Itoa(shard))
 }
 
-// shardIn is the shard of an item in a sharded index, by its key: it depends on
-// nothing that an update can change.
+// shardIn returns the shard of an item in a sharded index by the item's key. It depends on nothing
+// that an update can change.
 func (t *Table) shardIn(ix *index, key attribute.Item) int {
 	hash, _ := key.Get(t.hash.Name)
 	if t.sort.Name == "" {
@@ -141,7 +140,7 @@ func (t *Table) shardIn(ix *index, key attribute.Item) int {
 	return ix.layout.ShardOf(valueBytes(hash), valueBytes(hash), valueBytes(sort))
 }
 
-// partitionOf is the physical partition key of an item, by its key.
+// partitionOf returns the physical partition key of an item by its key.
 func (t *Table) partitionOf(key attribute.Item) attribute.Value {
 	hash, _ := key.Get(t.hash.Name)
 	sort, _ := key.Get(t.sort.Name)
@@ -153,8 +152,8 @@ func (t *Table) partitionOf(key attribute.Item) attribute.Value {
 	return t.partition(hash, t.shardOf(hash, sort))
 }
 
-// physicalKey is the physical key of an item, by its logical key; what else is in
-// key stays, but for the logical partition key, which the physical one may replace.
+// physicalKey returns the physical key of an item for its logical key. It keeps other attributes of
+// key. The physical partition key replaces the logical one.
 func (t *Table) physicalKey(key attribute.Item) attribute.Item {
 	if t.Layout == nil {
 		return key
@@ -162,7 +161,7 @@ func (t *Table) physicalKey(key attribute.Item) attribute.Item {
 	return key.Without(t.hash.Name).With(t.keyName(), t.partitionOf(key))
 }
 
-// physicalItem is the item as it is stored.
+// physicalItem returns the item in its stored form.
 func (t *Table) physicalItem(item attribute.Item) attribute.Item {
 	out := t.withShards(item, item)
 	if t.Layout != nil {
@@ -171,7 +170,7 @@ func (t *Table) physicalItem(item attribute.Item) attribute.Item {
 	return out
 }
 
-// withShards adds the shards in indexes that an item with a key has.
+// withShards adds the shards in indexes of the item with a key.
 func (t *Table) withShards(item, key attribute.Item) attribute.Item {
 	for i := range t.indexes {
 		item = item.With(t.indexes[i].attribute(), attribute.Int(int64(t.shardIn(&t.indexes[i], key))))
@@ -179,8 +178,8 @@ func (t *Table) withShards(item, key attribute.Item) attribute.Item {
 	return item
 }
 
-// logicalKey is the logical key of a physical one; what else is in key stays, but
-// for what is hidden.
+// logicalKey returns the logical key for a physical one. It keeps other attributes of key except
+// hidden ones.
 func (t *Table) logicalKey(key attribute.Item) (attribute.Item, error) {
 	v, ok := key.Get(t.keyName())
 	key = visibleItem(key)
@@ -197,8 +196,8 @@ func (t *Table) logicalKey(key attribute.Item) (attribute.Item, error) {
 	return key.With(t.hash.Name, hash), nil
 }
 
-// cut is the logical partition key of a physical one, and its shard. What was
-// written by hand and has no suffix is its own, in shard 0.
+// cut returns the logical partition key and the shard of a physical one. A key of a table sharded
+// by hand without a suffix stays unchanged, in shard 0.
 func (t *Table) cut(v attribute.Value) (hash attribute.Value, shard int, err error) {
 	text := v.Text()
 	if t.suffix != nil {
@@ -219,7 +218,7 @@ func (t *Table) cut(v attribute.Value) (hash attribute.Value, shard int, err err
 	return hash, shard, err
 }
 
-// logicalSchema is a physical table's schema as the client knows it.
+// logicalSchema returns a physical table's schema as the client knows it.
 func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table {
 	out := *physical
 	out.Name = name
@@ -259,8 +258,8 @@ func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table
 	return &out
 }
 
-// physicalProjection is an index's projection with the logical partition
-// key, which is no key of the physical table.
+// physicalProjection returns an index's projection with the logical partition key, unless it is
+// there already. It is not a key of the physical table.
 func physicalProjection(p schema.Projection, key schema.Key, hash string) schema.Projection {
 	if p.Type == schema.ProjectAll || key.Has(hash) || slices.Contains(p.NonKey, hash) {
 		return p

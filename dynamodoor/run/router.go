@@ -25,38 +25,36 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// Options are what a Router is made of.
+// Options holds the dependencies and settings of a Router.
 type Options struct {
 	Backend backend.Store    // needed
 	Now     func() time.Time // default time.Now
 	Log     *slog.Logger     // default none
-	// RetryFor is how long the parts of one request on several shards are tried again
-	// when the backend throttles them; default 5 seconds. Requests that go to one
-	// shard are the client's to try again.
+	// RetryFor is how long the door retries the throttled parts of one request on several shards;
+	// default 5 seconds. The client itself retries requests that go to one shard.
 	RetryFor time.Duration
-	// Lease is how long what is known of tables is good for, where other doors are on
-	// the same store; sharded tables are then deleted and made with as much of a
-	// pause as it takes that no door goes by what was before. 0 says that no other
-	// door is.
+	// Lease is how long a door's knowledge of tables is valid if other doors are on the same store.
+	// A door that deletes or creates a sharded table then waits until no door uses its earlier
+	// state. 0: no other door is on the store.
 	Lease time.Duration
-	// Fanout bounds the requests of one client's request that are under way at a
-	// time; default 16.
+	// Fanout is the largest number of requests under way at a time for one client request; default
+	// 16.
 	Fanout int
-	// Caution is how long the stubs of a table whose layout was changed stay, for Scans
-	// that began before; default 10 minutes.
+	// Caution is how long the stubs of a table stay after its layout was changed, for Scans that
+	// began before; default 10 minutes.
 	Caution time.Duration
-	// Rules shard tables whose CreateTable says nothing of it. They are kept in the store.
-	// Nil: those that the store has.
+	// Rules shard tables whose CreateTable declares no sharding. The store keeps them. Nil: the
+	// rules in the store apply.
 	Rules *shardrules.Rules
-	// ReplaceRules has Rules take the place of others that the store has, which is refused
-	// otherwise where other doors may be on it.
+	// ReplaceRules lets Rules replace other rules in the store. Without it, the door refuses to
+	// start if other doors may be on the store.
 	ReplaceRules bool
-	// Door is how this door is called where others read it.
+	// Door is the name of this door for others.
 	Door string
 }
 
-// Router is a store with sharded tables: each request goes to the part that carries it out.
-// It is safe for concurrent use.
+// Router is a store with sharded tables. It sends each request to the part that carries it out. It
+// is safe for concurrent use.
 type Router struct {
 	backend     backend.Store
 	lease       time.Duration
@@ -69,7 +67,7 @@ type Router struct {
 	decoders    sync.Pool
 }
 
-// New returns a Router. Start must be called before it is used.
+// New returns a Router. Call Start before using it.
 func New(o Options) *Router {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -101,14 +99,14 @@ func New(o Options) *Router {
 	return r
 }
 
-// Start reads the catalogue, and settles what is half-way.
+// Start reads the catalogue and settles unfinished operations.
 func (r *Router) Start(ctx context.Context) error { return r.definitions.Start(ctx) }
 
-// RunMover carries changes of tables' layouts on until the context ends.
+// RunMover carries out changes of tables' layouts until the context ends.
 func (r *Router) RunMover(ctx context.Context) { r.mover.Run(ctx) }
 
-// StepChange carries the change of a table's layout on by one step. more is false where the
-// change is done, or paused.
+// StepChange carries out one step of the change of a table's layout. more is false if the change is
+// done or paused.
 func (r *Router) StepChange(ctx context.Context, name string) (more bool, err error) {
 	return r.mover.StepChange(ctx, name)
 }
@@ -118,18 +116,17 @@ func (r *Router) Schema(ctx context.Context, name string) (*schema.Table, error)
 	return r.tables.Schema(ctx, name)
 }
 
-// of tells whether an operation is about one of some subjects.
+// of reports whether an operation is about one of some subjects.
 func of(operation string, subjects ...api.Subject) bool {
 	return slices.Contains(subjects, api.OperationOf(operation).About)
 }
 
-// Has says whether there is such an operation.
+// Has reports whether the store has an operation.
 func (r *Router) Has(operation string) bool {
 	return of(operation, api.Statements, api.Layouts) || r.backend.Has(operation)
 }
 
-// Do carries out one operation, whose request has this body, and appends the
-// answer's body to dst.
+// Do carries out one operation whose request has this body, and appends the answer's body to dst.
 func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	if r.tables.Shared() {
 		return r.doShared(ctx, operation, body, dst)
@@ -159,9 +156,9 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	return dst, err
 }
 
-// mayNameCatalogue tells whether the catalogue's table may be named in a body, which is
-// not read: it is there after its last sharded table, too. JSON can spell a letter in one
-// other way only.
+// mayNameCatalogue reports whether a body may name the catalogue's table, without decoding the
+// body. The catalogue still exists after the last sharded table is gone. JSON has only one other
+// way to spell a letter.
 func mayNameCatalogue(body []byte) bool {
 	return bytes.Contains(body, []byte(catalog.Table)) || bytes.Contains(body, []byte(`\u`))
 }

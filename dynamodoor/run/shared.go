@@ -17,8 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// A store that other doors are on too: they make and delete tables without telling,
-// and what is known of a table is good for a lease. doc.go says what holds then.
+// Other doors may be on a store, too. They create and delete tables without telling this one, so
+// its knowledge of a table is valid for a lease. doc.go lists the promises for that case.
 
 // doShared carries out an operation on such a store.
 func (r *Router) doShared(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
@@ -29,7 +29,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	case of(operation, api.Feeds):
 		return r.streams.Forward(ctx, q, body, dst)
 	case operation == "DescribeEndpoints":
-		return dst, exception.New(exception.UnknownOperation, "") // it would lead clients round the door
+		return dst, exception.New(exception.UnknownOperation, "") // its answer would lead clients around the door
 	case operation == "DescribeLimits":
 		return r.backend.Do(ctx, operation, body, dst)
 	case operation == "CreateTable":
@@ -60,12 +60,12 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			if again || err == nil || time.Since(begin) < r.lease/2 || !items.Refused(err) {
 				return out, err
 			}
-			// It was under way for longer than doors wait for each other: the table that
+			// The request was under way for longer than doors wait for each other. The table that
 			// refuses it may be another by now.
 		} else {
 			out, err = r.backend.Do(ctx, operation, body, dst)
 			if of(operation, api.Statements) && exception.Is(err, exception.UnknownOperation) {
-				out, err = r.planned(ctx, operation, body, dst) // by this door, where the endpoint knows no PartiQL
+				out, err = r.planned(ctx, operation, body, dst) // the endpoint has no PartiQL, so this door carries it out
 			}
 			over, e := r.overPlain(ctx, operation, body, asOf, err)
 			switch {
@@ -74,15 +74,15 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			case over && (again || err == nil && api.OperationOf(operation).Writes):
 				return dst, items.Unknown(new(tables.Pinned))
 			case over:
-				continue // as the sharded one that it is
+				continue // carry it out on the sharded table
 			}
 			if err == nil && api.OperationOf(operation).Writes {
 				return r.definitions.ChangedPlain(ctx, operation, names, out, len(dst))
 			}
 			if again || !r.mayBeSharded(names, out[len(dst):], err) {
-				return out, err // what was written is not written again
+				return out, err // the door does not repeat a write
 			}
-			// What came is what the physical table of a sharded one might answer.
+			// The answer may be that of a sharded table's physical table.
 		}
 		if e := r.tables.Reconsider(ctx, names); e != nil {
 			return dst, e
@@ -95,9 +95,9 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	}
 }
 
-// overPlain tells whether the answer to a request, taken for one of plain tables only,
-// does not count: it was under way for longer than what the door knew of them is good
-// for, and one of them is sharded by now.
+// overPlain reports whether the answer to a request that was planned for plain tables does not
+// count. That is so if the request took longer than the door's knowledge was valid, and one of the
+// tables is sharded by now.
 func (r *Router) overPlain(ctx context.Context, operation string, body []byte, asOf time.Time, err error) (over bool, _ error) {
 	if !r.tables.Expired(asOf) || !of(operation, api.Items, api.Statements) || err != nil && !items.Verdict(err) {
 		return false, nil
@@ -110,7 +110,7 @@ func (r *Router) overPlain(ctx context.Context, operation string, body []byte, a
 	return !plain, e
 }
 
-// planned carries out an operation that is about sharded tables, or cannot be read.
+// planned carries out an operation on sharded tables, or one whose tables cannot be read.
 func (r *Router) planned(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	q, _ := api.New(operation)
 	d := r.decoders.Get().(*api.Decoder)
@@ -128,8 +128,8 @@ func (r *Router) planned(ctx context.Context, operation string, body, dst []byte
 	return dst, err
 }
 
-// plainNames tells whether a request is about plain tables only, and which, looking up
-// those that are not known.
+// plainNames reports whether a request is only on plain tables, and returns their names. It looks
+// up unknown tables.
 func (r *Router) plainNames(ctx context.Context, operation string, body []byte, names []string) (_ []string, plain bool, err error) {
 	if of(operation, api.Statements) {
 		return r.plainStatements(ctx, operation, body, names)
@@ -138,11 +138,11 @@ func (r *Router) plainNames(ctx context.Context, operation string, body []byte, 
 	for _, name := range names {
 		name = api.TableName(name)
 		if name == catalog.Table {
-			plain = false // which is refused
+			plain = false // the door refuses it
 			continue
 		}
 		if o := api.OperationOf(operation); o.About == api.Tables && o.Writes {
-			r.tables.ForgetPlain(name) // which is not to be believed for long then
+			r.tables.ForgetPlain(name) // the request may make this knowledge wrong
 		}
 		sharded, err := r.tables.Lookup(ctx, name)
 		if err != nil {
@@ -152,7 +152,7 @@ func (r *Router) plainNames(ctx context.Context, operation string, body []byte, 
 	}
 	switch operation {
 	case "UpdateTable":
-		_, ours := declares(body) // a reserved name
+		_, ours := declares(body) // ours: the request defines a reserved name
 		plain = plain && !ours
 	case "TagResource", "UntagResource":
 		plain = false // a tag may declare how the table is sharded
@@ -169,7 +169,7 @@ func (r *Router) plainStatements(ctx context.Context, operation string, body []b
 	for _, s := range api.StatementsOf(q) {
 		parsed, err := partiql.Parse(s.Text, s.Parameters)
 		if err != nil {
-			return names, false, nil // which is told of the statement, in its place
+			return names, false, nil // the error belongs to this statement's own answer
 		}
 		name := api.TableName(parsed.Table())
 		names = append(names, name)
@@ -183,8 +183,8 @@ func (r *Router) plainStatements(ctx context.Context, operation string, body []b
 	return names, true, nil
 }
 
-// passOn passes on an operation of which it is not known where it names tables,
-// unless it mentions a sharded one.
+// passOn passes on an unknown operation, unless it mentions a sharded table. The door does not know
+// at which place such an operation names tables.
 func (r *Router) passOn(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	if err := r.tables.Renew(ctx, time.Second); err != nil {
 		return dst, err
@@ -211,7 +211,7 @@ func (r *Router) passOn(ctx context.Context, operation string, body, dst []byte)
 	return r.backend.Do(ctx, operation, body, dst)
 }
 
-// names tells whether a text has the name of a table in it, as a whole.
+// names reports whether a text contains the name of a table as a whole word.
 func names(text, name string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, name)
@@ -226,8 +226,8 @@ func names(text, name string) bool {
 	}
 }
 
-// mayBeSharded tells whether an answer, taken for one of plain tables, may be that of a
-// physical table that was made since; and forgets tables that are gone.
+// mayBeSharded reports whether an answer from tables that were taken for plain may come from a
+// physical table that was created since. It forgets tables that are gone.
 func (r *Router) mayBeSharded(names []string, answer []byte, err error) bool {
 	if err == nil {
 		return tables.ShowsHidden(answer)
@@ -253,7 +253,7 @@ func (r *Router) mayBeSharded(names []string, answer []byte, err error) bool {
 	return tables.ShowsHidden(e.Item)
 }
 
-// aboutKeys tells whether an error may be about a table's keys or indexes.
+// aboutKeys reports whether an error may be about a table's keys or indexes.
 func aboutKeys(message string) bool {
 	message = strings.ToLower(message)
 	for _, word := range []string{"key", "schema", "index"} {
@@ -264,8 +264,8 @@ func aboutKeys(message string) bool {
 	return false
 }
 
-// createPlain passes on a CreateTable of a plain table, once no door takes the name
-// for that of a sharded one.
+// createPlain passes on a CreateTable of a plain table, after no door takes the name for a sharded
+// table's any more.
 func (r *Router) createPlain(ctx context.Context, name string, body, dst []byte) ([]byte, error) {
 	if name == catalog.Table {
 		return dst, definitions.ReservedTable()

@@ -10,11 +10,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
 
-// Of a request on plain tables only their names are read.
+// From a request on plain tables, the door reads only the tables' names.
 
-// targets appends the names of the tables that a request names to names. A member
-// that is there twice names two: which of them a store takes is its own matter. It
-// returns false where it cannot tell, also for operations that it does not know.
+// targets appends the names of the tables in a request to names. If a member occurs twice, both
+// names count, because stores differ in which one they take. targets returns false if it cannot
+// read the names, or does not know the operation.
 func targets(operation string, body []byte, names []string) ([]string, bool) {
 	var r jsontext.Reader
 	r.Reset(body)
@@ -56,7 +56,7 @@ func targets(operation string, body []byte, names []string) ([]string, bool) {
 	return names, r.End() == nil
 }
 
-// members reads an object, and appends the texts of its members with a name.
+// members reads an object and appends the texts of the members with a name.
 func members(r *jsontext.Reader, names []string, name string) []string {
 	for r.Object(); r.Next(); {
 		if r.Name() == name {
@@ -68,9 +68,8 @@ func members(r *jsontext.Reader, names []string, name string) []string {
 	return names
 }
 
-// declares tells whether a CreateTable is more than the store's own matter: it has a
-// tag about write sharding, or a reserved name; or it cannot be read. name is the
-// table's.
+// declares reports whether the door itself must handle a CreateTable: it has a tag for write
+// sharding or a reserved name, or it cannot be read. name is the table's name.
 func declares(body []byte) (name string, ours bool) {
 	var r jsontext.Reader
 	r.Reset(body)
@@ -106,9 +105,9 @@ func declares(body []byte) (name string, ours bool) {
 	return name, ours || twice != 1 || r.End() != nil
 }
 
-// mentions returns the first of some names that a text of the document has in it,
-// for operations of which it is not known where they name tables; what cannot be
-// read mentions all. match tells whether a text is about one of them.
+// mentions returns the first name that match finds in a text of the document. It serves operations
+// that may name tables at any place. If the document cannot be read, mentions passes all of it to
+// match.
 func mentions(body []byte, match func(text string) string) string {
 	var r jsontext.Reader
 	r.Reset(body)
