@@ -15,10 +15,10 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// contentType is that of the API's requests and answers.
+// contentType is the content type of the API's requests and answers.
 const contentType = "application/x-amz-json-1.0"
 
-// compressFrom is the shortest body that is compressed, as by AWS.
+// compressFrom is the shortest body that is compressed, as with AWS.
 const compressFrom = 4096
 
 // requestID draws the request's id, in the form of AWS's.
@@ -35,8 +35,8 @@ func (x *exchange) requestID() string {
 	return string(x.id[:])
 }
 
-// send sends an answer, compressed where the client asks for that and it is worth
-// it.
+// send sends an answer. It compresses the body if the client accepts that and the body is long
+// enough.
 func send(w http.ResponseWriter, r *http.Request, status int, content string, body []byte) {
 	header := w.Header()
 	if len(body) >= compressFrom {
@@ -55,7 +55,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, content string, bo
 	header["x-amz-crc32"] = []string{strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client is gone, and does not want to know
+	_, _ = w.Write(body) // the client has gone
 }
 
 type compressor struct {
@@ -68,13 +68,12 @@ var compressors = sync.Pool{New: func() any {
 	g, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	z, err2 := zlib.NewWriterLevel(nil, zlib.BestSpeed)
 	if err = errors.Join(err, err2); err != nil {
-		panic(err) // the level is a constant that exists
+		panic(err) // the level is a valid constant
 	}
 	return &compressor{gzip: g, zlib: z}
 }}
 
-// compress returns body compressed, valid until the next use. Writing to memory
-// does not fail.
+// compress returns body compressed, valid until the next use. Writing to memory does not fail.
 func (z *compressor) compress(body []byte, coding string) []byte {
 	z.out.Reset()
 	if coding == "deflate" {

@@ -19,57 +19,55 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// Store is what a door fronts: a DynamoDB, or what behaves like one.
+// Store is the store behind a door: a DynamoDB, or one that behaves like it.
 type Store interface {
-	// Do carries out one operation, such as "PutItem", whose request has this body,
-	// and appends the answer's body to dst. Errors are in terms of
-	// dynamo/exception; others are internal. It keeps neither body nor dst.
+	// Do carries out one operation, such as "PutItem", whose request has this body, and appends the
+	// answer's body to dst. Its errors are those of dynamo/exception; any other error is internal.
+	// It keeps neither body nor dst.
 	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
 
-	// Has says whether there is such an operation.
+	// Has reports whether the store has an operation.
 	Has(operation string) bool
 }
 
-// Options say what the door fronts and how it treats its clients. Store is needed;
-// for the rest the zero value works.
+// Options say what the door fronts and how it treats its clients. Store is needed; the zero value
+// works for the rest.
 type Options struct {
 	Store Store
 
-	// Keys are the access keys that requests must be signed with. Nil means that any
-	// signature is taken for right, and all requests are the door's own.
+	// Keys are the access keys with which requests must be signed. Nil means that the door accepts
+	// any signature, and that all requests are the door's own.
 	Keys *accesskey.Keys
 
-	// Forwards says that the store passes requests on to one that gives them ids of
-	// its own: these are then the answers'.
+	// Forwards says that the store passes requests on to one that gives them its own ids. The
+	// answers then have those ids.
 	Forwards bool
 
-	// Now tells the time that signatures are compared with. Nil means time.Now.
+	// Now returns the time with which signatures are compared. Nil means time.Now.
 	Now func() time.Time
 
-	// TLS is what clients are spoken to with, nil for none.
+	// TLS is the configuration for clients' connections; nil: no TLS.
 	TLS *tls.Config
 
-	// Region is what the answer to a health check names. Empty means us-east-1.
+	// Region is the region in the answer to a health check. Empty means us-east-1.
 	Region string
 
-	// MaxBody is the longest request body, in bytes. 0 means 16 MiB, DynamoDB's own.
+	// MaxBody is the longest request body, in bytes. 0 means 16 MiB, DynamoDB's own limit.
 	MaxBody int64
 
-	// MaxInFlight bounds the requests that are worked on at a time; further ones
-	// wait, those of each connection in turn with those of others. Those that may take
-	// long have half of it. 0 means 1,024.
+	// MaxInFlight limits the requests in work at a time. Further requests wait, and connections
+	// take turns. Requests that may take long get half of it. 0 means 1,024.
 	MaxInFlight int
 
-	// Memory is what requests may hold together: bodies longer than 64 KiB, counted four
-	// times, and what reads can return. A request that finds no room waits, and is then
-	// refused with ServiceUnavailable. Nil means a budget of 512 MiB.
+	// Memory limits what requests may hold together: bodies longer than 64 KiB, counted four times,
+	// and what reads can return. A request that finds no room waits, and is then refused with
+	// ServiceUnavailable. Nil means a budget of 512 MiB.
 	Memory *budget.Budget
 
-	// Observe is told of every request that reaches the store. The zero value means that
-	// nothing is measured.
+	// Observe measures every request that reaches the store. The zero value measures nothing.
 	Observe observe.Observer
 
-	// Log gets what an operator wants to know. Nil means nothing is logged.
+	// Log receives messages for the operator. Nil means that nothing is logged.
 	Log *slog.Logger
 }
 
@@ -95,7 +93,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says all that is wrong with the options.
+// Validate returns an error that lists everything wrong with the options.
 func (o Options) Validate() error {
 	var errs []error
 	if o.Store == nil {
@@ -113,9 +111,9 @@ func (o Options) Validate() error {
 // Stats are counts since the door was made.
 type Stats struct {
 	Requests int64 // requests that reached the store
-	Refused  int64 // requests that did not
+	Refused  int64 // requests that did not reach the store
 	InFlight int64
-	Panics   int64 // requests that failed for a bug
+	Panics   int64 // requests that failed because of a bug
 }
 
 // Door is a front door. It is an http.Handler.
@@ -123,7 +121,7 @@ type Door struct {
 	options Options
 	server  http.Server
 	lanes   lanes
-	others  *budget.Client // whose requests come without a connection, inside a program
+	others  *budget.Client // for requests without a connection, from inside the program
 
 	requests, refused, inFlight, panics atomic.Int64
 }
@@ -145,7 +143,7 @@ func New(o Options) (*Door, error) {
 		Protocols:         &protocols,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
-		WriteTimeout:      answerWithin,    // from when the request began: who takes no answer does not keep it
+		WriteTimeout:      answerWithin,    // from the beginning of the request: a client that takes no answer does not keep the connection
 		IdleTimeout:       5 * time.Minute, // longer than SDKs keep a connection
 		MaxHeaderBytes:    64 << 10,
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
@@ -170,8 +168,8 @@ func (d *Door) Serve(ln net.Listener) error {
 	return fmt.Errorf("serve DynamoDB: %w", err)
 }
 
-// Shutdown accepts no more requests and waits for those in flight until ctx ends;
-// then it cuts them off.
+// Shutdown stops accepting requests and waits for those in flight until ctx ends. Then it cuts them
+// off.
 func (d *Door) Shutdown(ctx context.Context) error {
 	err := d.server.Shutdown(ctx)
 	if err == nil {

@@ -19,10 +19,10 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Bodies of requests may be compressed, and those of answers are where the client takes
-// that (RFC 9110, 8.4). A request's signature is of the bytes that were sent.
+// Bodies of requests may be compressed, and those of answers are if the client accepts that (RFC
+// 9110, 8.4). A request's signature covers the bytes that were sent.
 
-// encodingOf is the coding of a request's body, empty for none.
+// encodingOf returns the coding of a request's body; empty: none.
 func encodingOf(r *http.Request) string {
 	e := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
 	if e == "identity" {
@@ -31,10 +31,9 @@ func encodingOf(r *http.Request) string {
 	return e
 }
 
-// decode puts the body in the place of its compressed form. It may be no longer than one
-// that is not compressed, however short its compressed form is. AWS says of what cannot
-// be decompressed that the server has failed, after which SDKs try again; here it is the
-// client's error.
+// decode replaces the compressed body by its decompressed form, which may be no longer than an
+// uncompressed body. If AWS cannot decompress a body, it reports a server error, after which SDKs
+// retry. Here it is the client's error.
 func (d *Door) decode(ctx context.Context, x *exchange, r *http.Request, h *budget.Account) error {
 	wrong := exception.New(exception.Serialization, "")
 	from := io.Reader(bytes.NewReader(x.body))
@@ -43,7 +42,7 @@ func (d *Door) decode(ctx context.Context, x *exchange, r *http.Request, h *budg
 	case "gzip", "x-gzip":
 		from, err = gzip.NewReader(from)
 	case "deflate":
-		// That is zlib's form; but some send the bare one.
+		// This is zlib's form, but some clients send the bare one.
 		if z, bad := zlib.NewReader(from); bad == nil {
 			from = z
 		} else {
@@ -55,7 +54,7 @@ func (d *Door) decode(ctx context.Context, x *exchange, r *http.Request, h *budg
 	if err != nil {
 		return wrong
 	}
-	h.Shrink(0) // of the compressed form, which is done with when this is
+	h.Shrink(0) // the compressed form is not needed any more
 	var plain exchange
 	switch err := d.fill(ctx, &plain, from, d.options.MaxBody, h); {
 	case errors.Is(err, errTooLong), errors.Is(err, errNoRoom):
@@ -67,12 +66,12 @@ func (d *Door) decode(ctx context.Context, x *exchange, r *http.Request, h *budg
 	return nil
 }
 
-// The codings of answers, the first preferred where a client takes any.
+// encodings are the codings of answers. The first is preferred if a client accepts any.
 var encodings = [...]string{"gzip", "deflate"}
 
-// accepted is the coding that a client wants most of an answer, empty for none, as
-// Accept-Encoding says. Like AWS, it passes over identity, takes a weight of more than 1
-// for 1, and one that is no number for none.
+// accepted returns the coding of an answer that a client prefers according to Accept-Encoding, or
+// "" for none. Like AWS, it ignores identity, takes a weight above 1 as 1, and ignores a weight
+// that is not a number.
 func accepted(header string) (best string) {
 	if header == "" {
 		return ""
@@ -82,7 +81,7 @@ func accepted(header string) (best string) {
 	for i := range weights {
 		weights[i] = -1
 	}
-	other := 0.0 // of what is not listed
+	other := 0.0 // weight of codings that are not listed
 	place := 0
 	for entry := range strings.SplitSeq(header, ",") {
 		place++
@@ -101,7 +100,7 @@ func accepted(header string) (best string) {
 	for i := range encodings {
 		w, p := weights[i], places[i]
 		if w < 0 {
-			w, p = other, place+1+i // after what is listed
+			w, p = other, place+1+i // after the listed codings
 		}
 		if w > most || w == most && w > 0 && p < at {
 			best, most, at = encodings[i], w, p
@@ -110,7 +109,7 @@ func accepted(header string) (best string) {
 	return best
 }
 
-// weight is the first q of a coding's parameters, from 0 to 1.
+// weight returns the first q in a coding's parameters, from 0 to 1.
 func weight(parameters string) float64 {
 	for p := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(p, "=")

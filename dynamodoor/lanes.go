@@ -9,15 +9,15 @@ import (
 	"github.com/evenkeel/evenkeel/lane"
 )
 
-// Requests that may take long have lanes of their own, so that short ones never wait for
-// them. Within a lane the connections take turns: see package lane.
+// Requests that may take long have their own lane, so that short requests never wait for them.
+// Within a lane, the connections take turns: see package lane.
 
-// answerWithin is how long after a request began its answer can be sent.
+// answerWithin is the time after the beginning of a request in which its answer can be sent.
 const answerWithin = 2 * time.Minute
 
-// lanes are the door's.
+// lanes holds the lanes of a door.
 type lanes struct {
-	short *lane.Lane // requests about one item or table
+	short *lane.Lane // requests on one item or table
 	long  *lane.Lane
 }
 

@@ -11,20 +11,20 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// What requests hold is taken from the door's budget: long bodies once they turn out to
-// be long, and what a read can return before it begins. So who sends slowly, or does not
-// take what was asked for, keeps memory from nobody but those who wait for it, and for no
-// longer than their patience. Short bodies are bounded by the connections.
+// The door's budget covers what requests hold: long bodies, once they turn out to be long, and,
+// before a read begins, what it can return. A client that sends slowly, or does not take its
+// answer, thus keeps memory only from requests that wait for it, and no longer than their patience.
+// The number of connections limits short bodies.
 
-// shortBytes is how long a body is at most that is not counted.
+// shortBytes is the largest length of a body that is not counted.
 const shortBytes = 64 << 10
 
-// decoded is how many times a body's bytes count: what it is decoded to takes several
-// times as much, of a list of numbers six times.
+// decoded is the factor with which a body's bytes count, because its decoded form takes several
+// times as much: a list of numbers takes six times as much.
 const decoded = 4
 
-// onlyReads tells whether an operation has a long answer and changes nothing. Where there is no
-// room for the answer of one, from a store without DynamoDB's limits, the request is refused.
+// onlyReads reports whether an operation has a long answer and changes nothing. If the store does
+// not have DynamoDB's limits and there is no room for the answer, the door refuses the request.
 func onlyReads(operation string) bool {
 	o := api.OperationOf(operation)
 	return o.Returns > 0 && !o.Writes
@@ -32,15 +32,15 @@ func onlyReads(operation string) bool {
 
 var errNoRoom = exception.New(exception.ServiceUnavailable, "%s", budget.ErrNoRoom)
 
-// request returns the context of one request, whose accounts are the request's.
+// request returns the context of one request, whose accounts belong to the request.
 func (d *Door) request(ctx context.Context) context.Context {
-	if !budget.Counts(ctx) { // it came without a connection
+	if !budget.Counts(ctx) { // the request came without a connection
 		ctx = budget.WithClient(ctx, d.others)
 	}
 	return budget.WithRequest(ctx)
 }
 
-// take has an account hold at least so many bytes. It waits for room.
+// take makes an account hold at least a number of bytes. It waits for room.
 func take(ctx context.Context, h *budget.Account, bytes int64) error {
 	if more := bytes - h.Bytes(); more > 0 {
 		err := h.Take(ctx, more)

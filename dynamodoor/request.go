@@ -30,7 +30,7 @@ type exchange struct {
 
 var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 
-// keptBytes is how much memory an exchange may keep for the next request.
+// keptBytes is the most memory that an exchange keeps for the next request.
 const keptBytes = 256 << 10
 
 func (x *exchange) release() {
@@ -84,7 +84,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		if takesLong[operation] {
 			c := http.NewResponseController(w)
-			// Inside a program there is no connection, and there are no deadlines.
+			// Inside a program there is no connection and no deadline.
 			_, _ = c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{})
 		}
 		if who != (principal.Principal{}) {
@@ -111,7 +111,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	if err != nil {
 		e := exception.Of(err)
-		gone := r.Context().Err() != nil // the client has hung up, and that is why
+		gone := r.Context().Err() != nil // the client has disconnected, which caused the error
 		if e.Kind == exception.InternalServerError && e.Raw == nil && !gone {
 			d.options.Log.Error("dynamodb", "operation", operation, "error", err)
 		}
@@ -124,30 +124,30 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // unread answers a request whose body could not be read.
 func (d *Door) unread(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
 	d.refused.Add(1)
-	w.Header()["Connection"] = []string{"close"} // what is left of the body is not its request
+	w.Header()["Connection"] = []string{"close"} // the rest of the body is not the next request
 	switch {
 	case errors.Is(err, errNoRoom):
 		w.Header()["x-amzn-RequestId"] = []string{x.requestID()}
 		send(w, r, errNoRoom.Status(), contentType, errNoRoom.AppendJSON(x.answer[:0]))
 	case errors.Is(err, errTooLong):
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
-	default: // it breaks off, or its chunks are none
+	default: // the body breaks off, or its chunks are malformed
 		w.WriteHeader(http.StatusBadRequest)
 	}
-	// Who waits for the answer before sending on gets it; who is still sending does not
-	// see the answer of a connection that is cut off.
+	// A client that waits for the answer gets it now. A client that is still sending would not see
+	// the answer if the connection were cut off, so read the rest.
 	_ = http.NewResponseController(w).Flush()
 	_, _ = io.CopyN(io.Discard, r.Body, 4*d.options.MaxBody)
 }
 
-// takesLong are the operations that may read a whole table, and outlast any patience
-// with connections: the read deadline would end them when it passes.
+// takesLong lists the operations that may read a whole table, and so take longer than connections
+// may. The read deadline would end them when it passes.
 var takesLong = map[string]bool{"TagResource": true}
 
 var errTooLong = errors.New("the body is too long")
 
-// read reads the body; the error is that it is too long, or cut off, or that there is
-// no room for it.
+// read reads the body. It returns an error if the body is too long or cut off, or if there is no
+// room for it.
 func (d *Door) read(ctx context.Context, x *exchange, r *http.Request, h *budget.Account) error {
 	x.body = x.body[:0]
 	most := d.options.MaxBody
@@ -160,11 +160,11 @@ func (d *Door) read(ctx context.Context, x *exchange, r *http.Request, h *budget
 	return d.fill(ctx, x, r.Body, most, h)
 }
 
-// fill reads a body of at most so many bytes from anywhere.
+// fill reads a body of at most a number of bytes from a reader.
 func (d *Door) fill(ctx context.Context, x *exchange, from io.Reader, most int64, h *budget.Account) error {
 	for {
 		if len(x.body) == cap(x.body) {
-			// What a header announces is believed only as far as it has come.
+			// Allocate only as bytes arrive, whatever a header announces.
 			n := min(2*int64(cap(x.body)), most+1)
 			x.body = append(make([]byte, 0, max(n, min(most+1, 4<<10))), x.body...)
 		}
@@ -187,8 +187,8 @@ func (d *Door) fill(ctx context.Context, x *exchange, from io.Reader, most int64
 	}
 }
 
-// origin answers what browsers ask before they send a request from another origin,
-// and lets them have the answer.
+// origin answers the request that browsers send before a request from another origin, and allows
+// them to read the answer.
 func origin(header http.Header, r *http.Request) (done bool) {
 	if r.Header.Get("Origin") == "" {
 		return false
@@ -209,8 +209,8 @@ func origin(header http.Header, r *http.Request) (done bool) {
 	return true
 }
 
-// check returns the operation and who asks for it, or what is wrong with the request,
-// in AWS's order: the JSON, the operation, the authorization, the presence of a body.
+// check returns the operation and its principal, or the error in the request, in AWS's order: the
+// JSON, the operation, the authorization, the presence of a body.
 func (d *Door) check(ctx context.Context, r *http.Request, x *exchange, h *budget.Account) (string, principal.Principal, error) {
 	body := x.body
 	var who principal.Principal
@@ -225,7 +225,7 @@ func (d *Door) check(ctx context.Context, r *http.Request, x *exchange, h *budge
 			who, err = d.options.Keys.Verify(r, body, d.options.Now())
 		}
 	}
-	if encodingOf(r) != "" { // it is read for those only who may send it
+	if encodingOf(r) != "" { // the door decodes it only for clients that may send it
 		if err == nil {
 			err = d.decode(ctx, x, r, h)
 		}
@@ -244,7 +244,7 @@ func (d *Door) check(ctx context.Context, r *http.Request, x *exchange, h *budge
 	return operation, who, err
 }
 
-// checkJSON says whether the body is JSON at all.
+// checkJSON returns an error if the body is not JSON.
 func checkJSON(body []byte) error {
 	var r jsontext.Reader
 	r.Reset(body)
@@ -255,13 +255,12 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// do has the store carry out the operation. A panic is an internal error of this
-// one request.
+// do lets the store carry out the operation. A panic becomes an internal error of this one request.
 func (d *Door) do(ctx context.Context, operation string, x *exchange) (err error) {
 	way := d.lanes.of(operation)
 	if onlyReads(operation) && way == d.lanes.long {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, answerWithin) // then no answer can be sent any more
+		ctx, cancel = context.WithTimeout(ctx, answerWithin) // after that, no answer can be sent any more
 		defer cancel()
 	}
 	flow := way.FlowOf(ctx)

@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// checkAuthorization says what is wrong with the form of a request's signature
-// (Signature Version 4), as AWS does. Whose it is, and whether it is right, is told by
-// the door's access keys; without them any is taken.
+// checkAuthorization returns AWS's error if the form of a request's signature (Signature Version 4)
+// is wrong. The door's access keys decide whose signature it is, and whether it is right. Without
+// them, the door accepts any.
 func checkAuthorization(r *http.Request) error {
 	headers := r.Header.Values("Authorization")
 	header := r.Header.Get("Authorization")

@@ -13,12 +13,12 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// The door measures requests (package observe). The time of a request begins when the door has
-// read its body, and ends when its answer is there. A table is measured by name from its first
+// The door measures requests (package observe). The time of a request begins when the door has read
+// its body, and ends when its answer is complete. The door measures a table by name from its first
 // successful request on. Otherwise a client could fill memory with made-up names.
 
-// Operations are the names of what requests do. Those about the endpoint, and those that are not
-// known, are "other".
+// Operations lists the names under which operations are measured. Operations on the endpoint, and
+// unknown ones, are "other".
 var Operations = func() []string {
 	names := []string{"other"}
 	for _, o := range api.Operations {
@@ -29,7 +29,7 @@ var Operations = func() []string {
 	return names
 }()
 
-// operations are the indices of Operations.
+// operations maps the names in Operations to their indices.
 var operations = func() map[string]int {
 	m := make(map[string]int, len(Operations))
 	for i, name := range Operations {
@@ -38,17 +38,17 @@ var operations = func() map[string]int {
 	return m
 }()
 
-// watched is a request that is measured. The zero value is one that is not.
+// watched is a request that is measured. The zero value is one that is not measured.
 type watched struct {
 	all       *observe.Requests
 	operation string
-	table     string // "" where it names none, or several
+	table     string // "": it names none, or several
 	begun     int64
 	under     *observe.Under
 	span      observe.Span
 }
 
-// watch begins to measure a request, and returns the context that it goes on with.
+// watch begins to measure a request. It returns the context with which the request continues.
 func (d *Door) watch(ctx context.Context, r *http.Request, operation string, body []byte) (context.Context, watched) {
 	o := d.options.Observe
 	if o == (observe.Observer{}) {
@@ -65,7 +65,7 @@ func (d *Door) watch(ctx context.Context, r *http.Request, operation string, bod
 	return ctx, w
 }
 
-// end ends it.
+// end ends the measurement.
 func (w *watched) end(err error) {
 	code := ""
 	if err != nil {
@@ -97,8 +97,8 @@ func (w *watched) end(err error) {
 	}
 }
 
-// tableOf is the table that a request names; "" where it names none at its top level, as
-// batches and PartiQL. It reads no further than the name.
+// tableOf returns the table that a request names. It returns "" if there is none at the top level,
+// as in batches and PartiQL. It reads no further than the name.
 func tableOf(body []byte) string {
 	var r jsontext.Reader
 	r.Reset(body)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package accesskey is the access keys that a DynamoDB door takes from its clients:
-// the file that they are in, and whether a request is signed with one of them
-// (Signature Version 4).
+// Package accesskey holds the access keys that a DynamoDB door accepts from its clients: it reads
+// their file and verifies that a request is signed with one of them (Signature Version 4).
 //
 // The file is YAML, a list of keys:
 //
@@ -13,20 +12,18 @@
 //     secret-key: …
 //     role: arn:aws:iam::123456789012:role/reports
 //
-// A key names a profile of the AWS configuration, a role, or says "door: true" (the
-// door's own rights), where there is an endpoint behind the door; where the store is
-// the door's own, it names none.
+// If there is an endpoint behind the door, a key names a profile of the AWS configuration or a role,
+// or has "door: true" (the door's own rights). If the store is the door's own, a key names none of
+// these.
 //
 // It promises:
 //
-//  1. A request passes only with a signature of all that matters (the body, the
-//     operation, the time, a session token) by the secret of its key; signatures are
-//     compared in constant time.
-//  2. A signature is good for 15 minutes before and after the door's clock; one in a
-//     query until it expires, which X-Amz-Expires says, be that sooner or later.
-//  3. What is refused is refused with AWS's errors and texts. Which key ids there
-//     are is not secret, as with AWS.
-//  4. Errors about the file name the place and show no secret.
+//  1. A request passes only if the secret of its key has signed everything that matters: the body,
+//     the operation, the time and a session token. Signatures are compared in constant time.
+//  2. A signature is valid for 15 minutes before and after the door's clock. One in a query is
+//     valid until it expires, sooner or later than that, as X-Amz-Expires says.
+//  3. Refusals have AWS's errors and texts. As with AWS, it is not secret which key ids exist.
+//  4. Errors about the file name the position and show no secret.
 //
 // It imports dynamo/exception and dynamodoor/principal.
 package accesskey

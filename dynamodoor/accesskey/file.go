@@ -12,19 +12,18 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Key is one access key, and whose rights it has at the endpoint behind the door.
+// Key is one access key, with its rights at the endpoint behind the door.
 type Key struct {
 	ID           string `yaml:"access-key"`
 	Secret       string `yaml:"secret-key"`
-	SessionToken string `yaml:"session-token"` // clients must send it; empty: they must send none
+	SessionToken string `yaml:"session-token"` // clients must send it; empty: they must not send one
 
-	Profile string `yaml:"profile"` // of the AWS configuration
+	Profile string `yaml:"profile"` // a profile of the AWS configuration
 	Role    string `yaml:"role"`    // an ARN, assumed with the door's own credentials
 	Door    bool   `yaml:"door"`    // the door's own rights
 }
 
-// Keys are the keys that a door takes. They do not change; it is safe for concurrent
-// use.
+// Keys are the keys that a door accepts. They are immutable and safe for concurrent use.
 type Keys struct {
 	byID map[string]*Key
 	all  []Key
@@ -32,8 +31,8 @@ type Keys struct {
 	signing signingKeys
 }
 
-// Load reads the file of keys. behind says that the door is in front of an endpoint,
-// at which each key must have somebody's rights.
+// Load reads the file of keys. behind says that the door is in front of an endpoint, at which each
+// key must have some rights.
 func Load(path string, behind bool) (*Keys, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -55,11 +54,11 @@ func Load(path string, behind bool) (*Keys, error) {
 	return k, nil
 }
 
-// Parse reads keys. Unknown members are errors with line and column.
+// Parse parses keys. Unknown members are errors with line and column.
 func Parse(text []byte, behind bool) (*Keys, error) {
 	var all []Key
 	if err := yaml.UnmarshalWithOptions(text, &all, yaml.Strict()); err != nil && !errors.Is(err, io.EOF) {
-		// Without the source, which has secrets.
+		// Leave out the source, which contains secrets.
 		return nil, errors.New(strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
 	if len(all) == 0 {
@@ -81,7 +80,7 @@ func Parse(text []byte, behind bool) (*Keys, error) {
 	return k, errors.Join(errs...)
 }
 
-// Least length of a secret; AWS's have 40 characters.
+// minSecret is the smallest length of a secret. AWS's secrets have 40 characters.
 const minSecret = 16
 
 func (k *Key) check(behind bool) error {
@@ -108,5 +107,5 @@ func (k *Key) check(behind bool) error {
 	return nil
 }
 
-// All returns the keys, in their order.
+// All returns the keys in order.
 func (k *Keys) All() []Key { return k.all }

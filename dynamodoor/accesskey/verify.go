@@ -24,21 +24,20 @@ const (
 	scopeEnd  = "aws4_request"
 	timeForm  = "20060102T150405Z"
 	skew      = 15 * time.Minute
-	longest   = 7 * 24 * time.Hour // that a signature in a query is good for
+	longest   = 7 * 24 * time.Hour // largest validity of a signature in a query
 )
 
-// signature is what a request says of its signature, in its Authorization header or
-// its query.
+// signature is what a request says about its signature, in its Authorization header or its query.
 type signature struct {
 	algorithm, credential, signed, signature string
 	date                                     string
-	tokens                                   []string // wherever there are any
+	tokens                                   []string // from all places in the request
 	inQuery                                  bool
-	expires                                  []string // in a query: how many seconds it is good for
+	expires                                  []string // in a query: the seconds for which it is valid
 }
 
-// Verify says who has signed a request with a body, or what is wrong with that. The
-// form of its signature must have been checked.
+// Verify returns the principal that signed a request with a body, or an error. The caller must have
+// checked the form of the signature.
 func (k *Keys) Verify(r *http.Request, body []byte, now time.Time) (principal.Principal, error) {
 	s := read(r)
 	if s.algorithm != algorithm {
@@ -119,7 +118,7 @@ func read(r *http.Request) signature {
 	return s
 }
 
-// hasToken says whether the request has a key's session token and no other.
+// hasToken reports whether the request has a key's session token and no other.
 func (s *signature) hasToken(want string) bool {
 	for _, token := range s.tokens {
 		if !hmac.Equal([]byte(token), []byte(want)) {
@@ -129,8 +128,8 @@ func (s *signature) hasToken(want string) bool {
 	return want == "" || len(s.tokens) > 0
 }
 
-// lifetime is how long after its time the signature is good: as long as clocks may
-// differ, or what a query says, be that more or less.
+// lifetime returns how long after its time the signature is valid: the allowed difference of
+// clocks, or the lifetime in a query, which may be shorter or longer.
 func (s *signature) lifetime() (time.Duration, error) {
 	if len(s.expires) == 0 {
 		return skew, nil
@@ -143,7 +142,7 @@ func (s *signature) lifetime() (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// inWords is a time in minutes, or in seconds where it is no whole number of them.
+// inWords formats a time in minutes, or in seconds if it is not a whole number of minutes.
 func inWords(d time.Duration) string {
 	if d%time.Minute != 0 {
 		return strconv.Itoa(int(d/time.Second)) + " sec."
@@ -151,8 +150,8 @@ func inWords(d time.Duration) string {
 	return strconv.Itoa(int(d/time.Minute)) + " min."
 }
 
-// checkTime says whether the signature is of about now, and of the day in its scope. It
-// is good for some time after its own.
+// checkTime returns an error if the signature's time is not about now, or is not of the day in its
+// scope. good is the time for which it is valid after its own time.
 func (s *signature) checkTime(day string, now time.Time, good time.Duration) error {
 	at, err := time.Parse(timeForm, s.date)
 	if err != nil {
@@ -193,7 +192,7 @@ func checkScope(scope []string) error {
 	return &exception.Error{Kind: exception.InvalidSignature, Message: strings.Join(wrong, "")}
 }
 
-// canonical is the request in canonical form, whose hash is signed.
+// canonical returns the canonical form of the request, whose hash is signed.
 func canonical(r *http.Request, body []byte, signed []string) string {
 	var b strings.Builder
 	path := r.URL.EscapedPath()
@@ -228,7 +227,7 @@ func canonicalQuery(q url.Values) string {
 	if len(q) == 0 {
 		return ""
 	}
-	return strings.ReplaceAll(q.Encode(), "+", "%20") // Encode sorts; a space is the one that it writes in another way
+	return strings.ReplaceAll(q.Encode(), "+", "%20") // Encode sorts; it differs only in how it writes a space
 }
 
 func stringToSign(date string, scope []string, canonical string) string {
@@ -236,8 +235,8 @@ func stringToSign(date string, scope []string, canonical string) string {
 	return algorithm + "\n" + date + "\n" + strings.Join(scope[1:], "/") + "\n" + hex.EncodeToString(sum[:])
 }
 
-// signingKeys are the keys that signatures of a day and region are made with, which
-// are derived from the secret in four steps.
+// signingKeys holds the keys for signatures of a day and region. They are derived from the secret
+// in four steps.
 type signingKeys struct {
 	known sync.Map // of []byte, by id, day and region
 	n     sync.Mutex
@@ -246,7 +245,7 @@ type signingKeys struct {
 
 type signingKey struct{ id, day, region string }
 
-// manySigningKeys is how many are remembered.
+// manySigningKeys is the largest number of signing keys that are remembered.
 const manySigningKeys = 1024
 
 func (s *signingKeys) of(key *Key, day, region string) []byte {

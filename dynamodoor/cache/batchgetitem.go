@@ -16,18 +16,18 @@ import (
 
 // part is one key of a BatchGetItem.
 type part struct {
-	asked asked // empty where the item is not to be kept, nor taken from what is
+	asked asked // empty: the cache neither keeps nor serves the item
 	began fence.View
 	text  []byte // the item; nil: there is none
-	known bool   // text is what is kept
+	known bool   // the cache had the text
 	left  bool   // the store has not read it
 }
 
-// maxBatch is how many bytes of items are answered from the cache at most: what a
-// store answers. More is the store's to cut off.
+// maxBatch is the largest number of bytes of items that the cache answers, because a store answers
+// no more. The store cuts off larger answers.
 const maxBatch = 16 << 20
 
-// batchGetItem asks the store for those items alone that are not kept.
+// batchGetItem asks the store only for those items that the cache does not have.
 func (c *Cache) batchGetItem(ctx context.Context, body, dst []byte) ([]byte, error) {
 	r := c.reader()
 	defer c.release(r)
@@ -61,11 +61,11 @@ func (c *Cache) batchGetItem(ctx context.Context, body, dst []byte) ([]byte, err
 	case ok:
 		return appendBatch(dst, &q, parts, a, got.joined), nil
 	}
-	return c.store.Do(ctx, "BatchGetItem", body, dst) // an answer of a form that is not known
+	return c.store.Do(ctx, "BatchGetItem", body, dst) // an answer of an unknown form
 }
 
-// findParts looks for all items. shareable says that the request may be shared:
-// that all of it is eventually consistent.
+// findParts looks for all items. shareable reports whether the request may be shared: all of it is
+// eventually consistent.
 func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []part, found int, shareable bool) {
 	parts, shareable = r.parts[:0], true
 	size := 0
@@ -75,7 +75,7 @@ func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []p
 		for _, key := range t.Keys {
 			parts = nextPart(parts)
 			p := &parts[len(parts)-1]
-			// An item is known by the key that is in it.
+			// The key in an item identifies it.
 			if !t.Consistent && !slices.ContainsFunc(key, func(a attribute.Attribute) bool { return !t.Projection.Has(a.Name) }) {
 				p.asked.item(c.fence, who, t.Table, key, t.Projection)
 				p.text, p.known = c.find(&p.asked)
@@ -94,7 +94,7 @@ func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []p
 	if size > maxBatch {
 		for i := range parts {
 			parts[i].text, parts[i].known = nil, false
-			parts[i].began = fence.View{} // and so it is not kept
+			parts[i].began = fence.View{} // so it is not kept
 		}
 		found = 0
 	}
@@ -107,7 +107,7 @@ func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []p
 	return parts, found, shareable
 }
 
-// nextPart appends an empty part, which has the memory of one that is done with.
+// nextPart appends an empty part that reuses the memory of an earlier one.
 func nextPart(parts []part) []part {
 	if len(parts) == cap(parts) {
 		return append(parts, part{})
@@ -118,7 +118,7 @@ func nextPart(parts []part) []part {
 	return parts
 }
 
-// appendRest appends the request for what is not known.
+// appendRest appends the request for the unknown items.
 func appendRest(dst []byte, q *api.BatchGetItem, parts []part) []byte {
 	dst = append(dst, `{"RequestItems":{`...)
 	n, first := 0, true
@@ -151,7 +151,7 @@ func appendRest(dst []byte, q *api.BatchGetItem, parts []part) []byte {
 	return append(dst, '}')
 }
 
-// definitions is the views of the tables' definitions.
+// definitions returns the views of the tables' definitions.
 func (c *Cache) definitions(q *api.BatchGetItem) []fence.View {
 	views := make([]fence.View, len(q.Tables))
 	for i := range q.Tables {
@@ -160,7 +160,7 @@ func (c *Cache) definitions(q *api.BatchGetItem) []fence.View {
 	return views
 }
 
-// askBatch asks the store for what is not known.
+// askBatch asks the store for the unknown items.
 func (c *Cache) askBatch(ctx context.Context, r *reader, q *api.BatchGetItem, body, dst []byte, shareable bool) (shared, error) {
 	a := &r.asked
 	if !shareable || !a.request(c.fence, &r.sorter, kindBatch, principal.Of(ctx).ID, "BatchGetItem", body) {
@@ -184,7 +184,7 @@ func (c *Cache) askBatch(ctx context.Context, r *reader, q *api.BatchGetItem, bo
 
 // batchAnswer is the store's answer to a BatchGetItem.
 type batchAnswer struct {
-	items       [][][]byte // by the request's tables, as they came
+	items       [][][]byte // by the request's tables, in the order of the answer
 	unprocessed []byte
 	capacity    []tableCapacity
 }
@@ -195,8 +195,8 @@ type tableCapacity struct {
 	text  []byte
 }
 
-// batchAnswer reads the answer, and gives the parts that were not known their
-// items; false where it has something else in it.
+// batchAnswer reads the answer and gives the unknown parts their items. It returns false if the
+// answer contains anything else.
 func (r *reader) batchAnswer(answer []byte, q *api.BatchGetItem, parts []part) (*batchAnswer, bool) {
 	a := &batchAnswer{items: make([][][]byte, len(q.Tables)), unprocessed: []byte("{}")}
 	var in jsontext.Reader
@@ -261,8 +261,8 @@ func (r *reader) markLeft(unprocessed []byte, q *api.BatchGetItem, parts []part)
 	return true
 }
 
-// place gives each item to the part that has asked for its key. Of tables whose
-// items are not known by their keys there is none.
+// place gives each item to the part that asked for its key. It does nothing for a table whose items
+// cannot be identified by their keys.
 func (r *reader) place(items [][]byte, t *api.BatchGetTable, parts []part) bool {
 	next := 0 // stores may answer in the order of the request
 	var key []byte
@@ -290,7 +290,7 @@ func (r *reader) place(items [][]byte, t *api.BatchGetTable, parts []part) bool 
 	return true
 }
 
-// keyIn returns the key in an item; like has its attributes.
+// keyIn returns the key in an item. like has the key's attributes.
 func (r *reader) keyIn(text []byte, like attribute.Item) (attribute.Item, bool) {
 	only := []byte{'{'}
 	var in jsontext.Reader
@@ -310,8 +310,8 @@ func (r *reader) keyIn(text []byte, like attribute.Item) (attribute.Item, bool) 
 	return item, err == nil && in.End() == nil && len(item) == len(like)
 }
 
-// appendBatch composes the answer: a is the store's, nil where it was not asked,
-// and its capacity was another request's where that was joined.
+// appendBatch composes the answer. a is the store's answer, or nil if the store was not asked.
+// joined says that the store's request was another client's, whose capacity does not count here.
 func appendBatch(dst []byte, q *api.BatchGetItem, parts []part, a *batchAnswer, joined bool) []byte {
 	comma := func() {
 		if c := dst[len(dst)-1]; c != '{' && c != '[' {
@@ -365,8 +365,8 @@ func appendBatch(dst []byte, q *api.BatchGetItem, parts []part, a *batchAnswer, 
 	return append(dst, '}')
 }
 
-// textOf returns the text that a request or a ConsumedCapacity has by a name, such as
-// TableName; "" where it has none.
+// textOf returns the text of a member, such as TableName, in a request or a ConsumedCapacity. It
+// returns "" if there is none.
 func textOf(text []byte, of string) (value string) {
 	var r jsontext.Reader
 	r.Reset(text)
@@ -386,7 +386,7 @@ func textOf(text []byte, of string) (value string) {
 	return value
 }
 
-// keepParts keeps what the store has answered.
+// keepParts keeps the items that the store has answered.
 func (c *Cache) keepParts(ctx context.Context, q *api.BatchGetItem, parts []part, defined []fence.View) {
 	n := 0
 	life := c.life(c.options.TTL)

@@ -20,42 +20,41 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// Store is what the cache stands in front of.
+// Store is the store behind the cache.
 type Store interface {
-	// Do carries out one operation, whose request has this body, and appends the
-	// answer's body to dst.
+	// Do carries out one operation whose request has this body, and appends the answer's body to
+	// dst.
 	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
-	// Has says whether there is such an operation.
+	// Has reports whether the store has an operation.
 	Has(operation string) bool
 }
 
-// Options are what a Cache is made of.
+// Options holds the settings of a Cache.
 type Options struct {
 	Store Store // needed
 
-	// Size is how many bytes of memory the cache may take, MinSize at least.
+	// Size is the largest number of bytes of memory that the cache takes, at least MinSize.
 	Size int64
 
-	// TTL is how long an item, or that there is none, is kept; default 5 minutes.
+	// TTL is how long the cache keeps an item, or the fact that there is none; default 5 minutes.
 	TTL time.Duration
 
-	// QueryTTL is how long answers to Query and Scan are kept, whatever is written
-	// in the meantime. 0: they are not.
+	// QueryTTL is how long the cache keeps answers to Query and Scan, whatever is written in the
+	// meantime. 0: it does not keep them.
 	QueryTTL time.Duration
 
-	// Settle is how long after a write an eventually consistent read of the store may
-	// not have it yet: for so long its item is not kept. 0: the store's reads have
-	// all writes.
+	// Settle is how long after a write an eventually consistent read of the store may not see it
+	// yet. The cache does not keep the item for that time. 0: the store's reads see all writes.
 	Settle time.Duration
 
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 
-	// Log gets what an operator wants to know; default none.
+	// Log receives messages for the operator; default none.
 	Log *slog.Logger
 }
 
-// MinSize is the least Size: 1 MiB, of which the fence takes 64 KiB.
+// MinSize is the smallest Size: 1 MiB, of which the fence takes 64 KiB.
 const MinSize = 1 << 20
 
 func (o Options) withDefaults() Options {
@@ -71,7 +70,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate says all that is wrong with the options.
+// Validate returns an error that lists everything wrong with the options.
 func (o Options) Validate() error {
 	var errs []error
 	if o.Store == nil {
@@ -86,7 +85,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// counts are those of writes that reads look at, and the reads that are under way.
+// counts holds the counts of writes that reads check, and the reads under way.
 type counts = fence.Fence[*flight]
 
 // Cache is a store with a cache. It is safe for concurrent use.
@@ -124,11 +123,10 @@ func New(o Options) (*Cache, error) {
 	return c, nil
 }
 
-// Has says whether there is such an operation.
+// Has reports whether the store has an operation.
 func (c *Cache) Has(operation string) bool { return c.store.Has(operation) }
 
-// Do carries out one operation, whose request has this body, and appends the
-// answer's body to dst.
+// Do carries out one operation whose request has this body, and appends the answer's body to dst.
 func (c *Cache) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	switch operation {
 	case "GetItem":
@@ -152,21 +150,21 @@ func (c *Cache) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 	return c.write(ctx, operation, body, dst)
 }
 
-// adopting is in the tag that makes another table of one that was sharded by hand.
+// adopting occurs in the tag that turns a table that was sharded by hand into another table.
 var adopting = []byte("write-sharding")
 
 // Stats are counts since the cache was made.
 type Stats struct {
-	Hits, Misses           int64 // items that eventually consistent reads asked for
-	QueryHits, QueryMisses int64 // queries and scans, where these are kept
-	Coalesced              int64 // requests that were answered with that of another
-	Evicted                int64 // entries that made room for others
-	Invalidated            int64 // entries that a write removed
-	Entries                int64 // there now
-	Bytes                  int64 // of memory, now
+	Hits, Misses           int64 // items in eventually consistent reads
+	QueryHits, QueryMisses int64 // queries and scans, if the cache keeps them
+	Coalesced              int64 // requests that got the answer to another
+	Evicted                int64 // entries evicted to make room
+	Invalidated            int64 // entries removed by a write
+	Entries                int64 // entries now
+	Bytes                  int64 // bytes of memory now
 }
 
-// HitRatio is the share of items, queries and scans that the store was not asked for.
+// HitRatio returns the share of items, queries and scans for which the store was not asked.
 func (s Stats) HitRatio() float64 {
 	all := s.Hits + s.Misses + s.QueryHits + s.QueryMisses
 	if all == 0 {
@@ -188,14 +186,14 @@ func (c *Cache) Stats() Stats {
 type reader struct {
 	decoder api.Decoder
 	get     api.GetItem
-	keys    attribute.Decoder // of keys in answers
+	keys    attribute.Decoder // for keys in answers
 	asked   asked
 	text    []byte
 	sorter  sorter
 	parts   []part
 }
 
-// keptBytes is how much memory a reader or writer may keep for the next request.
+// keptBytes is the most memory that a reader or writer keeps for the next request.
 const keptBytes = 64 << 10
 
 func (c *Cache) reader() *reader { return c.readers.Get().(*reader) }
@@ -208,7 +206,7 @@ func (c *Cache) release(r *reader) {
 	r.keys.Reset()
 	r.get = api.GetItem{}
 	for i := range r.parts {
-		r.parts[i].text = nil // it may be that of an entry which is gone
+		r.parts[i].text = nil // its memory may belong to an entry that is gone
 	}
 	c.readers.Put(r)
 }

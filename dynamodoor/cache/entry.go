@@ -13,31 +13,31 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// entry is what is kept under a hash: an item, in each form in which it was asked
-// for, or the answer to a query. It is never changed, but replaced.
+// entry is what the cache keeps under a hash: an item in each form in which clients asked for it,
+// or the answer to a query. It is immutable; the cache replaces it.
 type entry struct {
-	key      []byte // item: the table and the key; query: all of what was asked
-	at       uint64 // the counts of writes to the table that it holds under
+	key      []byte // item: the table and the key; query: the whole request
+	at       uint64 // the count of writes to the table with which it is valid
 	variants []variant
 }
 
-// variant is an item as one principal, with one projection, gets it.
+// variant is an item in the form for one principal and one projection.
 type variant struct {
-	who     []byte // the principal, the table's name as it was given, the projection
+	who     []byte // the principal, the table's name in the request, the projection
 	text    []byte // the item, or the answer to a query; nil: there is none
 	expires int64  // Unix nanoseconds
 }
 
-// maxVariants is how many forms of one item are kept: a hit looks through them.
+// maxVariants is the largest number of forms of one item, because a hit searches them all.
 const maxVariants = 64
 
-// What an entry and a variant take beside their texts: themselves, the node of the
-// cache and its place in the hash table, and what the allocator rounds up.
+// These are the sizes of an entry and a variant without their texts. They include the node of the
+// cache, its place in the hash table, and the allocator's rounding.
 const (
 	entryBytes   = 160
 	variantBytes = 96
 
-	page = 8 << 10 // large texts take whole pages, others an eighth more at most
+	page = 8 << 10 // large texts take whole pages, others at most an eighth more
 )
 
 func (e *entry) weight() uint32 {
@@ -52,7 +52,7 @@ func (e *entry) weight() uint32 {
 	return uint32(n)
 }
 
-// with returns the entry with a variant more, or in the place of an older one.
+// with returns the entry with one more variant, which replaces an older one of the same form.
 func (e *entry) with(v variant, now int64) *entry {
 	out := &entry{key: e.key, at: e.at, variants: make([]variant, 0, len(e.variants)+1)}
 	for _, old := range e.variants {
@@ -67,14 +67,14 @@ func (e *entry) with(v variant, now int64) *entry {
 	return out
 }
 
-// Kinds of entries, part of what is hashed.
+// These are kinds of entries. The kind is part of the hash.
 const (
 	kindItem  = 'i'
 	kindQuery = 'q'
 	kindBatch = 'b'
 )
 
-// asked is what a read asks for: an item, or a query.
+// asked is the object of a read: an item or a query.
 type asked struct {
 	hash    uint64
 	key     []byte
@@ -82,7 +82,7 @@ type asked struct {
 	table   *fence.TableEpoch
 }
 
-// item sets what is asked for to an item of a table, as who sees it.
+// item sets a to an item of a table as who sees it.
 func (a *asked) item(f *counts, who, table string, key attribute.Item, p *expression.Projection) {
 	name := api.TableName(table)
 	a.key = appendItemKey(a.key[:0], name, key)
@@ -91,14 +91,13 @@ func (a *asked) item(f *counts, who, table string, key attribute.Item, p *expres
 	a.variant = appendVariant(a.variant[:0], who, table, p)
 }
 
-// flight is the hash of the read among those that are under way: that of the item
-// as the principal gets it, in the item's group.
+// flight returns the hash of the read among the reads under way. It covers the item as the
+// principal sees it, and stays in the item's group.
 func (a *asked) flight(f *counts) uint64 {
 	return (f.Hash(kindItem, a.variant)^a.hash)&^(fence.Groups-1) | a.hash%fence.Groups
 }
 
-// appendItemKey appends the canonical text of a key of a table: equal keys have
-// equal texts.
+// appendItemKey appends the canonical text of a table's key: equal keys have equal texts.
 func appendItemKey(dst []byte, table string, key attribute.Item) []byte {
 	return attribute.AppendItem(appendText(dst, table), key)
 }
@@ -118,12 +117,13 @@ func appendVariant(dst []byte, who, table string, p *expression.Projection) []by
 	return dst
 }
 
-// appendText appends a text so that where it ends is known.
+// appendText appends a text together with its length, so that its end is known.
 func appendText(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
-// find returns what is kept for a read of an item; false where nothing is.
+// find returns the text that the cache keeps for a read of an item. It returns false if there is
+// none.
 func (c *Cache) find(a *asked) (text []byte, ok bool) {
 	e, ok := c.entries.GetIfPresent(a.hash)
 	if !ok || !bytes.Equal(e.key, a.key) || e.at != c.fence.Wide(a.table).Count {
@@ -138,17 +138,17 @@ func (c *Cache) find(a *asked) (text []byte, ok bool) {
 	return nil, false
 }
 
-// view returns the view of an item now. The caller holds its group's mu.
+// view returns the current view of an item. The caller holds the mutex of its group.
 func (c *Cache) view(a *asked) fence.View { return c.fresh(c.fence.Item(a.table, a.hash)) }
 
-// fresh notes in a view whether the store's reads have all earlier writes by now.
+// fresh notes in a view whether the store's reads see all earlier writes by now.
 func (c *Cache) fresh(v fence.View) fence.View {
 	v.Fresh = v.Settled == 0 || v.Settled <= c.options.Now().UnixNano()
 	return v
 }
 
-// keep keeps what the store has answered to a read that began at then: an item, or
-// that there is none. The texts are copied.
+// keep keeps the store's answer to a read that began at then: an item, or the fact that there is
+// none. It copies the texts.
 func (c *Cache) keep(a *asked, then fence.View, text []byte, expires int64) {
 	now := c.options.Now().UnixNano()
 	if !then.MayKeep() || now >= expires {
@@ -176,12 +176,12 @@ func (c *Cache) keep(a *asked, then fence.View, text []byte, expires int64) {
 	c.entries.Set(a.hash, e.with(v, now))
 }
 
-// piece appends p to room and returns that and the piece.
+// piece appends p to room and returns room and the appended piece.
 func piece(room, p []byte) ([]byte, []byte) {
 	n := len(room)
 	room = append(room, p...)
 	return room, room[n:len(room):len(room)]
 }
 
-// life is when what is kept now expires.
+// life returns the time at which an entry expires that the cache keeps from now on.
 func (c *Cache) life(ttl time.Duration) int64 { return c.options.Now().Add(ttl).UnixNano() }

@@ -10,42 +10,41 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// flight is a request to the store that is under way, and that others may wait for.
-// The group's mu guards it, but for what is there when done is closed.
+// flight is a request to the store that is under way, and for which others may wait. The group's
+// mutex guards it, except the fields that are set when done is closed.
 type flight struct {
-	who, key []byte     // what is asked, all told; the memory of who sends it
-	at       fence.View // when it began
-	waiting  int        // who waits for it, its sender included
+	who, key []byte     // the request as a whole; the sender's memory
+	at       fence.View // the view when it began
+	waiting  int        // number of waiting readers, including the sender
 	cancel   context.CancelFunc
-	done     chan struct{} // made by the first to join
+	done     chan struct{} // made by the first reader that joins
 
 	answer []byte
 	err    error
-	failed bool // by a panic
+	failed bool // a panic ended it
 }
 
-// shared is what came of a request that may have been shared.
+// shared is the result of a request that may have been shared.
 type shared struct {
-	out    []byte // dst, with the answer appended unless the request was joined
-	answer []byte // not to be changed
+	out    []byte // dst, with the answer appended unless the reader joined another request
+	answer []byte // read-only
 	began  fence.View
-	joined bool // it was another's request
+	joined bool // another reader sent the request
 }
 
-// share has the store carry out a request, or waits for an identical one that is
-// under way. now is called with the group's mu held.
+// share lets the store carry out a request, or waits for an identical one that is under way. It
+// calls now while it holds the group's mutex.
 //
-// The request is sent by who comes first, with a context that ends when nobody waits
-// for the answer any more: its sender may give up sooner than others.
+// The first reader sends the request, with a context that ends when nobody waits for the answer
+// any more, because the sender may give up before others.
 func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, hash uint64, who, key []byte, now func() fence.View) (shared, error) {
 	g := c.fence.Group(hash)
 	g.Lock()
 	at := c.fresh(now())
 	f := g.Flights[hash]
-	// A caller that joins a request gets the state of some moment since the request began.
-	// No write has begun since then. No earlier write was still to be carried out, either:
-	// the request began when the store's reads had all of them (Fresh). So that state is
-	// the present one.
+	// A reader that joins a request gets the state of some moment since the request began. No write
+	// has begun since then. No earlier write was pending, either: the store's reads saw all of them
+	// when the request began (Fresh). So that state is the current one.
 	if f != nil && f.at.Fresh && f.at.Holds(at) && bytes.Equal(f.key, key) && bytes.Equal(f.who, who) {
 		f.waiting++
 		if f.done == nil {
@@ -69,7 +68,7 @@ func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, h
 	return shared{out: out, answer: out[len(dst):], began: at}, nil
 }
 
-// join waits for the request of another.
+// join waits for another reader's request.
 func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g *fence.Group[*flight], hash uint64, f *flight, done chan struct{}) (shared, error) {
 	c.coalesced.Add(1)
 	select {
@@ -79,7 +78,7 @@ func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g 
 		return shared{out: dst}, fmt.Errorf("%s: %w", operation, context.Cause(ctx))
 	}
 	if f.failed {
-		// A bug fails the request that met it: whether it fails this one is to be seen.
+		// A bug fails the request that meets it. It may not fail this one.
 		out, err := c.store.Do(ctx, operation, body, dst)
 		if err != nil {
 			return shared{out: dst}, err
@@ -89,7 +88,7 @@ func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g 
 	return shared{out: dst, answer: f.answer, joined: true}, f.err
 }
 
-// send sends the request, and gives those who have joined the answer.
+// send sends the request and gives the answer to the readers that have joined.
 func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g *fence.Group[*flight], hash uint64, f *flight) (out []byte, err error) {
 	failed := true
 	defer func() {
@@ -102,7 +101,7 @@ func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g 
 			return
 		}
 		if f.failed, f.err = failed, err; !failed && err == nil {
-			f.answer = bytes.Clone(out[len(dst):]) // the sender goes on with its own
+			f.answer = bytes.Clone(out[len(dst):]) // the sender continues to use its own copy
 		}
 		close(done)
 	}()
@@ -111,8 +110,8 @@ func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g 
 	return out, err
 }
 
-// giveUp is one less to wait. The last cancels the request, which nobody may join
-// from then on.
+// giveUp removes one waiting reader. The last one cancels the request, and nobody can join it from
+// then on.
 func (f *flight) giveUp(g *fence.Group[*flight], hash uint64) {
 	g.Lock()
 	defer g.Unlock()
@@ -122,7 +121,7 @@ func (f *flight) giveUp(g *fence.Group[*flight], hash uint64) {
 	}
 }
 
-// leave lets nobody else join. The caller holds the group's mu.
+// leave prevents others from joining. The caller holds the group's mutex.
 func (f *flight) leave(g *fence.Group[*flight], hash uint64) {
 	if g.Flights[hash] == f {
 		delete(g.Flights, hash)

@@ -15,7 +15,7 @@ func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
 	r := c.reader()
 	defer c.release(r)
 	q := &r.get
-	// What is wrong with a request is the store's to say.
+	// The store reports the errors of a request.
 	if q.Decode(&r.decoder, body) != nil || q.Consistent {
 		return c.store.Do(ctx, "GetItem", body, dst)
 	}
@@ -36,7 +36,7 @@ func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
 	case got.joined && ok:
 		return appendItem(dst, q, text), nil
 	case got.joined:
-		return c.store.Do(ctx, "GetItem", body, dst) // an answer of a form that is not known
+		return c.store.Do(ctx, "GetItem", body, dst) // an answer of an unknown form
 	case ok:
 		t := c.learn(ctx, q.Table, q.Key, defined)
 		c.keep(a, got.began, text, t.expires(text, q.Projection, c.life(c.options.TTL), c.options.Now()))
@@ -44,7 +44,7 @@ func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
 	return got.out, nil
 }
 
-// appendItem appends the answer to a GetItem that took no capacity.
+// appendItem appends the answer to a GetItem that consumed no capacity.
 func appendItem(dst []byte, q *api.GetItem, text []byte) []byte {
 	dst = append(dst, '{')
 	if text != nil {
@@ -59,7 +59,7 @@ func appendItem(dst []byte, q *api.GetItem, text []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendFreeCapacity appends the capacity of a read that the store was not asked for.
+// appendFreeCapacity appends the capacity of a read for which the store was not asked.
 func appendFreeCapacity(dst []byte, table string, level api.ReturnConsumedCapacity) []byte {
 	dst = jsontext.AppendString(append(dst, `{"TableName":`...), table)
 	dst = append(dst, `,"CapacityUnits":0.0`...)
@@ -69,8 +69,8 @@ func appendFreeCapacity(dst []byte, table string, level api.ReturnConsumedCapaci
 	return append(dst, '}')
 }
 
-// itemOf returns the item of an answer to GetItem, nil where there is none; false
-// where the answer has something else in it.
+// itemOf returns the item in an answer to GetItem, or nil if there is none. It returns false if the
+// answer contains anything else.
 func itemOf(answer []byte) (text []byte, ok bool) {
 	var r jsontext.Reader
 	r.Reset(answer)

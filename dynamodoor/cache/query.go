@@ -60,7 +60,7 @@ func (r *reader) read(operation string, body []byte) (*api.Read, bool) {
 	return &q.Read, q.Decode(&r.decoder, body) == nil
 }
 
-// request sets what is asked for to a whole request; false where the body is none.
+// request sets a to a whole request. It returns false if the body is not a document.
 func (a *asked) request(f *counts, s *sorter, kind byte, who, operation string, body []byte) bool {
 	a.key = appendText(appendText(a.key[:0], who), operation)
 	var ok bool
@@ -70,8 +70,7 @@ func (a *asked) request(f *counts, s *sorter, kind byte, who, operation string, 
 	return ok
 }
 
-// appendFree appends an answer with the capacity of one that the store was not
-// asked for.
+// appendFree appends an answer with the capacity of a request for which the store was not asked.
 func appendFree(dst, answer []byte) []byte {
 	var r jsontext.Reader
 	r.Reset(answer)
@@ -91,7 +90,7 @@ func appendFree(dst, answer []byte) []byte {
 	return append(dst, answer[from:]...)
 }
 
-// appendZeros appends the value that r stands at, its numbers being 0.
+// appendZeros appends the value at which r stands, with its numbers replaced by 0.
 func appendZeros(dst []byte, r *jsontext.Reader) []byte {
 	first := true
 	comma := func() {
@@ -123,19 +122,20 @@ func appendZeros(dst []byte, r *jsontext.Reader) []byte {
 	return append(dst, r.Raw()...)
 }
 
-// sorter writes documents in a canonical form: without white space, the members of
-// objects in the order of their names.
+// sorter writes documents in a canonical form: without white space, and with the members of objects
+// in the order of their names.
 type sorter struct {
 	members []member
 	room    []byte
 }
 
-// member is where a member of an object is in what is written.
+// member is the position of an object's member in the written text.
 type member struct{ name, end, start int } // start to name: the name
 
 func (s *sorter) cap() int { return cap(s.room) + 24*cap(s.members) }
 
-// appendCanonical appends the canonical form of a document, false where it is none.
+// appendCanonical appends the canonical form of a document. It returns false if the text is not a
+// document.
 func (s *sorter) appendCanonical(dst, document []byte) ([]byte, bool) {
 	var r jsontext.Reader
 	r.Reset(document)
@@ -175,7 +175,7 @@ func (s *sorter) appendObject(dst []byte, r *jsontext.Reader) []byte {
 	of := s.members[first:]
 	byName := func(a, b member) int { return bytes.Compare(dst[a.start:a.name], dst[b.start:b.name]) }
 	if !slices.IsSortedFunc(of, byName) {
-		slices.SortStableFunc(of, byName) // of members with one name the last counts
+		slices.SortStableFunc(of, byName) // of several members with one name, the last counts
 		s.room = s.room[:0]
 		for _, m := range of {
 			s.room = append(s.room, dst[m.start:m.end]...)

@@ -18,25 +18,24 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// tables is what is known of tables, by name: of those only that the store has
-// answered a read of.
+// tables holds what the cache knows of tables, by name. It contains only tables of which the store
+// has answered a read.
 type tables struct {
 	known sync.Map   // of string to *table
-	mu    sync.Mutex // held to learn
+	mu    sync.Mutex // held while learning
 }
 
-// table is what is known of a table. It is never changed, but replaced.
+// table is what the cache knows of a table. It is immutable; the cache replaces it.
 type table struct {
-	key     []string // the attributes of the primary key, in the order of names
-	defined uint64   // the count of changes of the table that this holds under
+	key     []string // the attributes of the primary key, in the order of their names
+	defined uint64   // the count of changes of the table with which this is valid
 
 	expiry    string    // the attribute of Time to Live; empty: none
-	asked     time.Time // when the store was asked for it; zero: it has not been
-	unsettled bool      // it could not tell
+	asked     time.Time // when the store was asked for it; zero: never
+	unsettled bool      // the store could not answer
 }
 
-// keyOf returns the attributes of a table's primary key, nil where they are not
-// known.
+// keyOf returns the attributes of a table's primary key, or nil if they are unknown.
 func (c *Cache) keyOf(name string) []string {
 	name = api.TableName(name)
 	v, ok := c.tables.known.Load(name)
@@ -50,12 +49,11 @@ func (c *Cache) keyOf(name string) []string {
 	return t.key
 }
 
-// expiryAgain is how soon the store is asked again for what it could not tell.
+// expiryAgain is the time after which the cache asks a store again that could not answer.
 const expiryAgain = time.Minute
 
-// learn notes a table that the store has answered a read of an item of: the
-// attributes of the item's key are those of the table's. defined is from before
-// the read.
+// learn notes a table of which the store has answered the read of an item: the attributes of the
+// item's key are those of the table's key. defined is the view from before the read.
 func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defined fence.View) *table {
 	name = api.TableName(name)
 	if v, ok := c.tables.known.Load(name); ok {
@@ -63,7 +61,7 @@ func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defi
 			return t
 		}
 	}
-	// The store may take its time to tell: who comes meanwhile keeps nothing.
+	// The store may take long to answer. Meanwhile, other reads keep nothing.
 	if !c.tables.mu.TryLock() {
 		return nil
 	}
@@ -77,8 +75,8 @@ func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defi
 	if v, ok := c.tables.known.Load(name); ok {
 		old := v.(*table)
 		if old.defined == t.defined && !slices.Equal(old.key, t.key) {
-			// The table is another, made elsewhere under this name: puts have been
-			// counted as writes to wrong keys.
+			// The table is another one, created elsewhere under this name. The cache has counted
+			// puts as writes to wrong keys.
 			e := c.fence.Table(name)
 			e.Items.Begin()
 			e.Items.End(0)
@@ -97,12 +95,12 @@ func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defi
 	return t
 }
 
-// is tells whether the attributes of a key are those of the table's.
+// is reports whether the attributes of a key are those of the table's key.
 func (t *table) is(key attribute.Item) bool {
 	return slices.EqualFunc(t.key, key, func(name string, a attribute.Attribute) bool { return name == a.Name })
 }
 
-// fresh tells whether what is known of the table's Time to Live may be used.
+// fresh reports whether the known Time to Live of the table may be used.
 func (t *table) fresh(now time.Time, ttl time.Duration) bool {
 	if t.unsettled {
 		ttl = min(ttl, expiryAgain)
@@ -110,7 +108,7 @@ func (t *table) fresh(now time.Time, ttl time.Duration) bool {
 	return !t.asked.IsZero() && now.Sub(t.asked) < ttl
 }
 
-// askExpiry asks the store, as the door itself, for the attribute of Time to Live.
+// askExpiry asks the store, with the door's own rights, for the attribute of Time to Live.
 func (t *table) askExpiry(ctx context.Context, c *Cache, name string) {
 	answer, err := c.store.Do(ctx, "DescribeTimeToLive", append(jsontext.AppendString([]byte(`{"TableName":`), name), '}'), nil)
 	if err != nil {
@@ -130,7 +128,7 @@ func (t *table) askExpiry(ctx context.Context, c *Cache, name string) {
 		for r.Object(); r.Next(); {
 			switch {
 			case r.Name() == "TimeToLiveStatus" && r.Peek() == jsontext.String:
-				enabled = strings.HasPrefix(r.Text(), "ENABL") // or ENABLING
+				enabled = strings.HasPrefix(r.Text(), "ENABL") // ENABLED or ENABLING
 			case r.Name() == "AttributeName" && r.Peek() == jsontext.String:
 				attributeName = strings.Clone(r.Text())
 			default:
@@ -143,13 +141,12 @@ func (t *table) askExpiry(ctx context.Context, c *Cache, name string) {
 	}
 }
 
-// oldest is how long ago an item may have expired at most to be removed, as with
-// AWS.
+// oldest is the largest age of an expiry with which the store still removes an item, as with AWS.
 const oldest = 5 * 365 * 24 * time.Hour
 
-// expires is when an item that was read may no longer be kept: at life's end, or
-// when the item itself expires, from when on the store may remove it at any time.
-// An item whose expiry is not in what was read is not kept.
+// expires returns the time until which an item may be kept: at most life, or the item's own expiry,
+// after which the store may remove it at any time. If the text does not contain the item's expiry,
+// the item is not kept.
 func (t *table) expires(text []byte, p *expression.Projection, life int64, now time.Time) int64 {
 	if t == nil {
 		return 0
@@ -170,7 +167,7 @@ func (t *table) expires(text []byte, p *expression.Projection, life int64, now t
 	return at * int64(time.Second)
 }
 
-// secondsOf returns the whole part of the number that an item has in an attribute.
+// secondsOf returns the whole part of the number in an attribute of an item.
 func secondsOf(item []byte, name string) (n int64, ok bool) {
 	var r jsontext.Reader
 	r.Reset(item)

@@ -16,20 +16,20 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// writer is the memory of one write: what it may be to.
+// writer is the memory of one write: what it may write to.
 type writer struct {
 	decoder api.Decoder
 	keys    []uint64            // hashes of items
-	tables  []*fence.TableEpoch // whose items are touched
-	whole   []*fence.TableEpoch // any of whose items may be
-	defined []*fence.TableEpoch // that are changed themselves
-	all     bool                // anything
+	tables  []*fence.TableEpoch // tables of the keys
+	whole   []*fence.TableEpoch // tables in which any item may change
+	defined []*fence.TableEpoch // tables that change themselves
+	all     bool                // anything may change
 	text    []byte
 }
 
-// write passes on a write. It counts before the store sees it, so that nothing is
-// found that it makes old, and after, so that nothing is kept that was read in
-// between.
+// write passes on a write. It counts the write before the store sees it, so that no read finds
+// anything that the write makes old. It counts it again afterwards, so that nothing is kept that
+// was read in between.
 func (c *Cache) write(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	w := c.writers.Get().(*writer)
 	if !c.aim(w, operation, body) {
@@ -47,15 +47,13 @@ func (c *Cache) write(ctx context.Context, operation string, body, dst []byte) (
 	return dst, err
 }
 
-// refused tells whether an error says that nothing was written, and nothing will
-// be.
+// refused reports whether an error says that nothing was written and nothing will be.
 func refused(err error) bool {
 	var e *exception.Error
 	return errors.As(err, &e) && e.Status() == http.StatusBadRequest && e.Kind != exception.TransactionInProgress
 }
 
-// partly tells whether an answer may say that a part of the request has an unknown
-// outcome.
+// partly reports whether an answer may say that the outcome of a part of the request is unknown.
 func partly(operation string, answer []byte) bool {
 	return operation == "BatchExecuteStatement" && bytes.Contains(answer, []byte(exception.InternalServerError.Name()))
 }
@@ -69,13 +67,13 @@ func (c *Cache) discard(w *writer) {
 	c.writers.Put(w)
 }
 
-// aim finds what a request may write to; false where it writes nothing.
+// aim finds what a request may write to. It returns false if the request writes nothing.
 func (c *Cache) aim(w *writer, operation string, body []byte) bool {
 	switch o := api.OperationOf(operation); o.About {
 	case api.Items:
 		q, _ := api.New(operation)
 		if err := q.Decode(&w.decoder, body); err != nil {
-			// The store may understand what this package does not.
+			// The store may understand a request that this package does not.
 			w.table(c, textOf(body, "TableName"))
 			return true
 		}
@@ -106,7 +104,7 @@ func (c *Cache) aimStatements(w *writer, operation string, body []byte) bool {
 	}
 	aim := func(s *api.Statement) {
 		switch p, err := partiql.Parse(s.Text, s.Parameters); {
-		case err != nil: // of a kind that the store may know
+		case err != nil: // the store may know this kind of statement
 			w.all = true
 		case p.Kind() != partiql.Select && p.Kind() != partiql.Exists:
 			w.table(c, p.Table())
@@ -140,7 +138,7 @@ func (c *Cache) aimItems(w *writer, q api.Request) {
 	case *api.TransactWriteItems:
 		for i := range q.Actions {
 			switch a := &q.Actions[i]; a.Kind {
-			case api.TransactCheck: // writes nothing
+			case api.TransactCheck: // it writes nothing
 			case api.TransactPut:
 				w.put(c, a.Table, a.Item)
 			default:
@@ -169,7 +167,7 @@ func (w *writer) put(c *Cache, table string, item attribute.Item) {
 	w.key(c, table, key)
 }
 
-// table adds a write to any item of a table, of any where its name is "".
+// table adds a write to any item of a table, or to anything if the name is "".
 func (w *writer) table(c *Cache, table string) {
 	if table == "" {
 		w.all = true

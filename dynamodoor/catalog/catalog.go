@@ -17,54 +17,54 @@ import (
 // Table is the catalogue's own table, which clients do not see.
 const Table = "evenkeel"
 
-// Store is what the catalogue is kept in.
+// Store is the store that holds the catalogue.
 type Store interface {
 	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
 }
 
-// State is how far an operation on a table has come.
+// State is the progress of an operation on a table.
 type State string
 
-// The states.
+// These are the states.
 const (
 	Creating State = "creating"
 	Active   State = "active"
 	Dropping State = "dropping"
-	Dropped  State = "dropped" // other doors may not know yet
+	Dropped  State = "dropped" // other doors may not know this yet
 )
 
-// Entry is what the catalogue says of one table. It is not changed once made.
+// Entry is the catalogue's description of one table. It is immutable.
 type Entry struct {
 	Table    string // the logical table's name
-	Physical string // the physical table's
+	Physical string // the physical table's name
 	ID       string // TableId of the physical table; empty while Creating
 	State    State
 	Layout   *shard.Layout            // nil: only indexes are sharded
-	Suffix   *shard.Suffix            // of a table that was sharded by hand; nil: evenkeel has made it
+	Suffix   *shard.Suffix            // nil: the table was not sharded by hand
 	Indexes  map[string]*shard.Layout // of sharded global indexes, by name
-	Single   map[string]bool          // of these, those whose shard is their only partition key attribute
-	Filling  map[string]bool          // of these, those in which items may have no shard yet
+	Single   map[string]bool          // the Indexes whose shard is their only partition key attribute
+	Filling  map[string]bool          // the Indexes in which items may have no shard yet
 	Version  int64                    // counts the entry's changes while Active
 	Hash     string                   // the logical partition key, which the physical table does not name
 	HashType string                   // S, N or B
 	Started  time.Time
-	Rule     string         // the shard rule, and its place, that declared the table sharded; "" if its own tags did
-	Plain    bool           // the table is to be as a plain one: its keys have one shard
-	Own      map[string]Own // of keys that have a number of shards of their own; as attribute.KeyText writes them
-	Change   *Change        // of the layout, while it is under way; nil: none is
-	Floor    int64          // Scans that began in a generation before this one cannot be gone on with
+	Rule     string         // the label of the shard rule that declared the table sharded; "": its own tags did
+	Plain    bool           // the table shall look plain: its keys have one shard
+	Own      map[string]Own // keys with their own number of shards, as attribute.KeyText writes them
+	Change   *Change        // the change of the layout that is under way; nil: none
+	Floor    int64          // Scans that began in an earlier generation cannot continue
 }
 
-// Catalog reads and writes entries. It keeps nothing itself.
+// Catalog reads and writes entries. It keeps no state itself.
 type Catalog struct {
 	store Store
 	now   func() time.Time
 }
 
-// New returns the catalogue that is kept in a store.
+// New returns the catalogue in a store.
 func New(store Store, now func() time.Time) *Catalog { return &Catalog{store: store, now: now} }
 
-// item is an entry as it is kept.
+// item is an entry in its stored form.
 type item struct {
 	Table    text `json:"table"`
 	Physical text `json:"physical"`
@@ -89,13 +89,13 @@ type item struct {
 	Places *places `json:"places,omitempty"`
 }
 
-// adopted is what an entry has of a table that was sharded by hand.
+// adopted is the part of an entry for a table that was sharded by hand.
 type adopted struct {
 	M struct {
 		Separator text `json:"separator"`
 		First     num  `json:"first"`
 		Suffixed  bit  `json:"suffixed"`
-		Hash      text `json:"hash"` // of the sort key; empty: none
+		Hash      text `json:"hash"` // hash of the sort key; empty: none
 	}
 }
 
@@ -104,7 +104,7 @@ type num struct{ N string }
 type bit struct{ BOOL bool }
 type bits struct{ M map[string]bit }
 
-// bitsOf are the names that are true; nil if none is.
+// bitsOf returns the names whose value is true, or nil if there are none.
 func bitsOf(m map[string]bool) (b *bits) {
 	for name, is := range m {
 		if is && b == nil {
@@ -158,7 +158,7 @@ func (e *Entry) item() item {
 	return i
 }
 
-// layout returns the layout of so many shards; nil of none. hash may be empty.
+// layout returns the layout with a number of shards, or nil for 0. hash may be empty.
 func (i *item) layout(strategy, shards, hash string) (*shard.Layout, error) {
 	if shards == "0" {
 		return nil, nil
@@ -205,7 +205,7 @@ func (i *item) entry() (*Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the catalogue's entry of %s: time %q", i.Table.S, i.Started.N)
 	}
-	version := int64(0) // entries had none once
+	version := int64(0) // old entries have no version
 	if i.Version.N != "" {
 		if version, err = strconv.ParseInt(i.Version.N, 10, 64); err != nil {
 			return nil, fmt.Errorf("the catalogue's entry of %s: version %q", i.Table.S, i.Version.N)
@@ -252,7 +252,7 @@ func is(err error, k exception.Kind) bool {
 	return errors.As(err, &e) && e.Kind == k
 }
 
-// All returns all entries; none where there is no catalogue yet.
+// All returns all entries. It returns none if there is no catalogue yet.
 func (c *Catalog) All(ctx context.Context) ([]*Entry, error) {
 	var all []*Entry
 	err := c.scan(ctx, map[string]any{"TableName": Table, "ConsistentRead": true}, func(i *item) error {
@@ -269,7 +269,7 @@ func (c *Catalog) All(ctx context.Context) ([]*Entry, error) {
 	return all, nil
 }
 
-// scan visits the items that a Scan has; none where there is no catalogue yet.
+// scan visits the items of a Scan. It visits none if there is no catalogue yet.
 func (c *Catalog) scan(ctx context.Context, request map[string]any, visit func(*item) error) error {
 	for {
 		var page struct {
@@ -294,13 +294,13 @@ func (c *Catalog) scan(ctx context.Context, request map[string]any, visit func(*
 	}
 }
 
-// longestKey is how many bytes a partition key may have.
+// longestKey is the largest size of a partition key in bytes.
 const longestKey = 2048
 
-// Get returns the entry of a table, nil where there is none.
+// Get returns the entry of a table, or nil if there is none.
 func (c *Catalog) Get(ctx context.Context, table string) (*Entry, error) {
 	if table == "" || len(table) > longestKey {
-		return nil, nil // which is no key
+		return nil, nil // not a valid key
 	}
 	var found struct{ Item *item }
 	err := c.call(ctx, "GetItem", map[string]any{"TableName": Table, "ConsistentRead": true, "Key": map[string]any{"table": text{table}}}, &found)
@@ -313,24 +313,23 @@ func (c *Catalog) Get(ctx context.Context, table string) (*Entry, error) {
 	return found.Item.entry()
 }
 
-// ErrExists says that there is an entry already.
+// ErrExists reports that the table has an entry already.
 var ErrExists = errors.New("the table is in the catalogue already")
 
-// Begin notes that a table is about to be created. The error is ErrExists where it
-// is noted already.
+// Begin notes that a table is about to be created. It returns ErrExists if the table has an entry.
 func (c *Catalog) Begin(ctx context.Context, e Entry) (*Entry, error) {
 	e.State, e.ID = Creating, ""
 	return c.add(ctx, e)
 }
 
-// Adopt notes that a table that exists, and was sharded by hand, is a sharded one.
-// The error is ErrExists where it is noted already.
+// Adopt notes that an existing table that was sharded by hand is a sharded one. It returns
+// ErrExists if the table has an entry.
 func (c *Catalog) Adopt(ctx context.Context, e Entry) (*Entry, error) {
 	e.State = Active
 	return c.add(ctx, e)
 }
 
-// add adds an entry, and the catalogue's table if there is none.
+// add adds an entry. It creates the catalogue's table if there is none.
 func (c *Catalog) add(ctx context.Context, e Entry) (*Entry, error) {
 	e.Started = c.now()
 	for attempt := 0; ; attempt++ {
@@ -349,7 +348,7 @@ func (c *Catalog) add(ctx context.Context, e Entry) (*Entry, error) {
 	}
 }
 
-// create makes the catalogue's table, and waits until it can be used.
+// create creates the catalogue's table and waits until it can be used.
 func (c *Catalog) create(ctx context.Context) error {
 	err := c.call(ctx, "CreateTable", map[string]any{
 		"TableName": Table, "BillingMode": "PAY_PER_REQUEST",
@@ -380,20 +379,20 @@ func (c *Catalog) put(ctx context.Context, e *Entry, condition string, names map
 	return c.call(ctx, "PutItem", request, nil)
 }
 
-// move writes the entry in the place of one in a certain state, of a version.
+// move replaces an entry that is in a certain state and has a certain version.
 func (c *Catalog) move(ctx context.Context, e *Entry, from State, version int64) error {
 	condition, values := "#s = :s AND #v = :v", map[string]any{":s": text{string(from)}, ":v": number(version)}
 	if version == 0 {
-		condition = "#s = :s AND (attribute_not_exists(#v) OR #v = :v)" // entries had none once
+		condition = "#s = :s AND (attribute_not_exists(#v) OR #v = :v)" // old entries have no version
 	}
 	return c.put(ctx, e, condition, map[string]string{"#s": "state", "#v": "version"}, values)
 }
 
-// ErrChanged says that an entry is no more what it was.
+// ErrChanged reports that an entry has changed since it was read.
 var ErrChanged = errors.New("the table's entry in the catalogue was changed")
 
-// Change writes an active entry anew, if it is still as it was read. The error is
-// ErrChanged where it is not.
+// Change writes an active entry with the next version. It returns ErrChanged if the entry has
+// changed since it was read.
 func (c *Catalog) Change(ctx context.Context, e Entry) (*Entry, error) {
 	version := e.Version
 	e.Version++
@@ -404,7 +403,7 @@ func (c *Catalog) Change(ctx context.Context, e Entry) (*Entry, error) {
 	return &e, err
 }
 
-// Activate notes that the physical table is there.
+// Activate notes that the physical table exists.
 func (c *Catalog) Activate(ctx context.Context, e *Entry, id string) (*Entry, error) {
 	a := *e
 	a.ID, a.State = id, Active
@@ -432,7 +431,7 @@ func (c *Catalog) MarkDeleted(ctx context.Context, e *Entry) error {
 	return c.move(ctx, &d, e.State, e.Version)
 }
 
-// Remove removes the entry, if it is still in its state, and of the same table.
+// Remove removes the entry if it is still in its state and belongs to the same table.
 func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
 	condition, names, values := "#s = :s", map[string]string{"#s": "state"}, map[string]any{":s": text{string(e.State)}}
 	if e.ID != "" {
@@ -444,19 +443,19 @@ func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
 		"ExpressionAttributeNames": names, "ExpressionAttributeValues": values,
 	}, nil)
 	if is(err, exception.ConditionalCheckFailed) || is(err, exception.ResourceNotFound) {
-		return nil // somebody else was here
+		return nil // another request has removed it
 	}
 	return err
 }
 
-// Physical is what a store tells of a table.
+// Physical is a store's description of a table.
 type Physical struct {
 	ID      string // TableId
-	Sharded bool   // it has the hidden partition key
+	Sharded bool   // it has the hidden partition key, or sharded indexes
 }
 
-// Settle brings an entry that was left half-way in line with its physical table,
-// nil where there is none: it returns the entry as it is then, nil where it is gone.
+// Settle adapts an unfinished entry to its physical table; p is nil if there is no such table. It
+// returns the new entry, or nil if it removed the entry.
 func (c *Catalog) Settle(ctx context.Context, e *Entry, p *Physical) (*Entry, error) {
 	switch {
 	case e.State == Creating && p != nil && p.Sharded:
@@ -465,7 +464,7 @@ func (c *Catalog) Settle(ctx context.Context, e *Entry, p *Physical) (*Entry, er
 		return nil, c.Remove(ctx, e)
 	case e.State == Dropping:
 		a := *e
-		a.State = Active // the physical table was not deleted, and nobody was told that it was
+		a.State = Active // the physical table was not deleted, and no client was told that it was
 		return &a, c.move(ctx, &a, Dropping, e.Version)
 	}
 	return e, nil

@@ -10,20 +10,20 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Change is a change of a table's layout that is under way: Entry.Layout is the one that
-// it begins with, whose generation counts the change's publications, too.
+// Change is a change of a table's layout that is under way. Entry.Layout is the layout with which
+// it begins. The generation of that layout also counts the change's publications.
 type Change struct {
-	Step   string // as package reshard names it
-	Shards int    // that each key is to have
-	Base   int    // their places are Base+1 to Base+Shards
-	Key    string // the one key that the change is of, as attribute.KeyText writes it; empty: all that have no places of their own
-	Plain  bool   // the table is to be as a plain one
-	Back   bool   // it is taken back: once it is done, another change gives the keys as many shards as they had
+	Step   string // name in package reshard
+	Shards int    // new number of shards of each key
+	Base   int    // the places are Base+1 to Base+Shards
+	Key    string // the one key of the change, as attribute.KeyText writes it; empty: all keys without places of their own
+	Plain  bool   // the table shall look plain
+	Back   bool   // it is taken back: when it is done, another change gives the keys their earlier number of shards
 	Paused bool
-	Hurry  bool // waits that are for caution only are left out
+	Hurry  bool // skip waits that are only for caution
 }
 
-// change is a Change as it is kept.
+// change is a Change in its stored form.
 type change struct {
 	M struct {
 		Step   text `json:"step"`
@@ -69,12 +69,12 @@ func (i *item) readChange(e *Entry) (err error) {
 	return nil
 }
 
-// Progress is how far the mover of a change has come. It is an item of its own, because doors
-// compare entries to see whether a table has changed.
+// Progress is the progress of a change's mover. It is an item of its own, because doors compare
+// entries to see whether a table has changed.
 type Progress struct {
 	ID         string // TableId of the table
 	Generation int64  // the generation of the layout in the step that Position belongs to
-	Position   string // where the mover's pass over the table has come to
+	Position   string // position that the mover's pass over the table has reached
 	Items      int64  // items in the table when the change began
 	Moves      int64  // items that have another place in the new layout
 	Looked     int64  // items read in the pass that Position belongs to
@@ -82,11 +82,11 @@ type Progress struct {
 	Moved      int64  // items that the mover has moved; once all are verified, those that requests moved, too
 	Arrived    int64  // verified items in their new places
 	Verified   int64  // verified items
-	Rate       int64  // items read in a second, lately
-	Beat       int64  // how often Progress was written; it rises while a mover works
+	Rate       int64  // items read in a second, recently
+	Beat       int64  // number of times that Progress was written; it grows while a mover works
 }
 
-// progress is a Progress as it is kept.
+// progress is a Progress in its stored form.
 type progress struct {
 	Table      text `json:"table"`
 	ID         text `json:"id"`
@@ -103,10 +103,10 @@ type progress struct {
 	Beat       num  `json:"beat"`
 }
 
-// progressKey is the catalogue's key of a table's progress; no table has such a name.
+// progressKey returns the catalogue's key of a table's progress. No table has such a name.
 func progressKey(table string) string { return table + "/change" }
 
-// Progress returns how far a table's mover is; zero where nothing was noted.
+// Progress returns the progress of a table's mover, or a zero Progress if none is stored.
 func (c *Catalog) Progress(ctx context.Context, table string) (p Progress, err error) {
 	var found struct{ Item *progress }
 	err = c.call(ctx, "GetItem", map[string]any{"TableName": Table, "ConsistentRead": true, "Key": map[string]any{"table": text{progressKey(table)}}}, &found)
@@ -122,7 +122,7 @@ func (c *Catalog) Progress(ctx context.Context, table string) (p Progress, err e
 		&p.Items: found.Item.Items, &p.Moves: found.Item.Moves, &p.Looked: found.Item.Looked, &p.Rate: found.Item.Rate, &p.Arrived: found.Item.Arrived,
 	} {
 		if from.N == "" {
-			continue // an earlier version has not noted it
+			continue // an earlier version of the door did not write it
 		}
 		if *to, err = strconv.ParseInt(from.N, 10, 64); err != nil {
 			return p, fmt.Errorf("the catalogue's progress of %s: %q", table, from.N)
@@ -131,7 +131,7 @@ func (c *Catalog) Progress(ctx context.Context, table string) (p Progress, err e
 	return p, nil
 }
 
-// KeepProgress notes how far a table's mover is.
+// KeepProgress stores the progress of a table's mover.
 func (c *Catalog) KeepProgress(ctx context.Context, table string, p Progress) error {
 	return c.call(ctx, "PutItem", map[string]any{"TableName": Table, "Item": progress{
 		Table: text{progressKey(table)}, ID: text{p.ID}, Generation: number(p.Generation), Position: text{p.Position},

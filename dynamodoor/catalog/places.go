@@ -10,22 +10,22 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A place, a shard of a key, is never used twice: a key gets fewer shards, and back what
-// it had, at places with higher numbers.
+// A place is a shard of a key. It is never used twice: if a key gets fewer shards, or its earlier
+// number again, it gets places with higher numbers.
 
-// Own is the places of a partition key that has a number of shards of its own.
+// Own holds the places of a partition key that has its own number of shards.
 type Own struct {
 	shard.Range
 	Used int // the highest place that the key ever had
 }
 
-// Limits of what keys of a table may have of their own: an entry is one item.
+// These limit the keys of a table with places of their own, because an entry is one item.
 const (
 	MaxOwn      = 1000
 	MaxOwnBytes = 256 << 10
 )
 
-// SetOwn gives a partition key, as attribute.KeyText writes it, places of its own.
+// SetOwn gives a partition key, as attribute.KeyText writes it, its own places.
 func (e *Entry) SetOwn(key string, o Own) error {
 	own := maps.Clone(e.Own)
 	if own == nil {
@@ -36,7 +36,7 @@ func (e *Entry) SetOwn(key string, o Own) error {
 	return e.spreadKeys()
 }
 
-// spreadKeys has the layout know the keys' own places.
+// spreadKeys puts the keys' own places into the layout.
 func (e *Entry) spreadKeys() error {
 	if len(e.Own) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (e *Entry) spreadKeys() error {
 	return nil
 }
 
-// places is what an item of the catalogue has of them.
+// places is the stored form of the places in an item of the catalogue.
 type places struct {
 	M struct {
 		Base  num                         `json:"base"`

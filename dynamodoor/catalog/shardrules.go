@@ -8,16 +8,16 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// The rules that shard tables whose CreateTable says nothing of sharding are one item beside
-// the entries, under a name that no table has, so that all doors go by the same.
+// Shard rules apply to tables whose CreateTable declares no sharding. They are one item beside the
+// entries, under a name that no table has, so that all doors use the same rules.
 
-// rulesKey has a slash, as the names of streams, which readers of entries skip.
+// rulesKey contains a slash, like the names of streams, so that readers of entries skip it.
 const rulesKey = "/shard-rules"
 
 // Rules are shard rules as the store has them.
 type Rules struct {
-	Text string // what package shardrules encodes
-	Door string // that wrote them
+	Text string // encoded by package shardrules
+	Door string // the door that wrote them
 }
 
 type rulesItem struct {
@@ -26,7 +26,7 @@ type rulesItem struct {
 	Door  text `json:"door"`
 }
 
-// Rules reads the shard rules; nil where none are kept.
+// Rules reads the shard rules. It returns nil if there are none.
 func (c *Catalog) Rules(ctx context.Context) (*Rules, error) {
 	var found struct{ Item *rulesItem }
 	err := c.call(ctx, "GetItem", map[string]any{"TableName": Table, "ConsistentRead": true, "Key": map[string]any{"table": text{rulesKey}}}, &found)
@@ -39,8 +39,8 @@ func (c *Catalog) Rules(ctx context.Context) (*Rules, error) {
 	return &Rules{found.Item.Rules.S, found.Item.Door.S}, nil
 }
 
-// KeepRules puts shard rules in the place of old, which is what was read; nil where there were
-// none. It returns false if others have been written since.
+// KeepRules replaces old, the rules that the caller read, by next. old is nil if there were none.
+// It returns false if another door has written rules since.
 func (c *Catalog) KeepRules(ctx context.Context, old, next *Rules) (bool, error) {
 	request := map[string]any{"TableName": Table, "Item": rulesItem{text{rulesKey}, text{next.Text}, text{next.Door}}}
 	if old == nil {

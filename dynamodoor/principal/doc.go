@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package principal carries through a context who has made a request of the
-// DynamoDB API: whose rights decide what the request may see.
+// Package principal carries the principal of a DynamoDB API request through a context: its rights
+// decide what the request may see.
 //
-// The door sets it (With); what remembers answers keeps those of one principal
-// apart from those of another (Of), and what sends requests on signs them as the
-// principal's.
+// The door sets the principal (With). A cache keeps the answers of different principals apart (Of),
+// and a store that forwards requests signs them as the principal's.
 //
 // It promises:
 //

@@ -4,15 +4,15 @@ package principal
 
 import "context"
 
-// Principal is whose rights a request has. The zero Principal is the door itself,
-// whose requests are those of no client.
+// Principal identifies the rights of a request. The zero Principal is the door itself, whose
+// requests belong to no client.
 type Principal struct {
-	// ID names it: the access key's id, or that and what else tells sessions apart.
-	// It stays the same for as long as the rights do.
+	// ID is the principal's name: the access key's id, with the session's token or the like if that
+	// is needed to tell sessions apart. It stays the same as long as the rights do.
 	ID string
 }
 
-// String is the principal for people.
+// String returns the principal for people.
 func (p Principal) String() string {
 	if p.ID == "" {
 		return "the door"
@@ -22,13 +22,12 @@ func (p Principal) String() string {
 
 type key struct{}
 
-// With returns a context of requests that p makes.
+// With returns a context for requests of p.
 func With(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, key{}, p)
 }
 
-// Of returns who makes the requests of a context; the zero Principal where it does
-// not say.
+// Of returns the principal of a context's requests, or the zero Principal if there is none.
 func Of(ctx context.Context) Principal {
 	p, _ := ctx.Value(key{}).(Principal)
 	return p

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package remote is a DynamoDB behind HTTP or HTTPS as a store: AWS's, or what
-// speaks its API.
+// Package remote implements a store on a DynamoDB behind HTTP or HTTPS: AWS's, or one with the same
+// API.
 //
 // It promises:
 //
-//  1. The body of a request that is passed on (Do) is sent as it is, and the body of
-//     the answer is given as it came; errors go out with the endpoint's status and
-//     bytes, and its x-amzn-RequestId is told (package requestid). Host,
-//     Authorization, X-Amz-Date and X-Amz-Security-Token are the request's own,
-//     signed anew (Signature Version 4). Errors about that signature are told as
-//     such: it is not the client's.
-//  2. A request is signed with the credentials of the principal that its context
-//     names, and never with another's; those of the door are for what the door
-//     itself asks.
-//  3. A request is sent again only where it certainly has not been carried out:
-//     nothing listened, or the endpoint has refused the time of its signature and
-//     told its own. What became of a write whose answer is lost is not known, and
-//     the client is told so, as an error that SDKs retry.
-//  4. Memory is bounded: an answer has at most MaxAnswer bytes, and its x-amz-crc32,
-//     if it has one, is that of its bytes.
+//  1. Do sends the body of a request unchanged and returns the body of the answer unchanged. Errors
+//     keep the endpoint's status and bytes, and the package passes on its x-amzn-RequestId
+//     (package requestid). Host, Authorization, X-Amz-Date and X-Amz-Security-Token belong to the
+//     package's own request, which it signs itself (Signature Version 4). It marks errors about
+//     that signature, because the signature is not the client's.
+//  2. A request is signed with the credentials of the principal in its context, and never with
+//     another's. The door's credentials are for the door's own requests.
+//  3. A request is sent again only if it certainly was not carried out: nothing listened, or the
+//     endpoint has refused the time of its signature and sent its own time. If the answer to a
+//     write is lost, the outcome is unknown, and the client gets an error that SDKs retry.
+//  4. Memory is bounded: an answer has at most MaxAnswer bytes. Its x-amz-crc32, if it has one,
+//     must match its bytes.
 //
-// The way of a request: Do or Answer (store.go) → send.go → refused.go, where its
-// signature was.
+// A request goes through Do or Answer (store.go) → send.go → refused.go, if the endpoint refused
+// its signature.
 //
 // It imports dynamo/api, dynamo/exception, dynamodoor/principal and
 // dynamodoor/requestid.

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Endpoint is where a DynamoDB is.
+// Endpoint is the address of a DynamoDB.
 type Endpoint struct {
 	URL     *url.URL // scheme and host
-	Streams *url.URL // of the operations of DynamoDB Streams; AWS has another host for them
-	Region  string   // as the host tells; empty where it does not
+	Streams *url.URL // for the operations of DynamoDB Streams; AWS has another host for them
+	Region  string   // derived from the host; empty if the host does not contain it
 }
 
-// ParseEndpoint reads an endpoint's URL, such as https://dynamodb.eu-west-1.amazonaws.com
-// or http://localhost:8000. Errors say what is wanted.
+// ParseEndpoint parses an endpoint's URL, such as https://dynamodb.eu-west-1.amazonaws.com or
+// http://localhost:8000. Errors say what is expected.
 func ParseEndpoint(text string) (Endpoint, error) {
 	const wanted = "a URL such as https://dynamodb.eu-west-1.amazonaws.com or http://127.0.0.1:8000 is wanted"
 	u, err := url.Parse(text)
 	switch {
-	case err != nil && strings.Contains(text, "@"): // what is before it may be a secret
+	case err != nil && strings.Contains(text, "@"): // the text before the @ may be a secret
 		return Endpoint{}, fmt.Errorf("it is no URL; %s", wanted)
 	case err != nil:
 		return Endpoint{}, fmt.Errorf("%q: %s", text, wanted)
@@ -54,7 +54,7 @@ func ParseEndpoint(text string) (Endpoint, error) {
 	return e, nil
 }
 
-// suffixes are the ends of AWS's hosts; dual those of hosts that have IPv6, too.
+// suffixes are the ends of AWS's hosts. dual marks those of hosts that also have IPv6.
 var suffixes = []struct {
 	text string
 	dual bool
@@ -63,15 +63,16 @@ var suffixes = []struct {
 	{".api.aws", true}, {".api.amazonwebservices.com.cn", true}, {".api.amazonwebservices.eu", true},
 }
 
-// readHost returns the region of one of AWS's hosts and the host of DynamoDB Streams
-// beside it, as AWS's SDKs have them; empty where there is none.
+// readHost returns the region of one of AWS's hosts and the matching host of DynamoDB Streams, as
+// in AWS's SDKs. It returns "" for what does not exist.
 func readHost(host string) (region, streams string) {
 	for _, suffix := range suffixes {
 		name, ok := strings.CutSuffix(host, suffix.text)
 		if !ok {
 			continue
 		}
-		// dynamodb.REGION, ACCOUNT.ddb.REGION, and for a VPC vpce-….dynamodb.REGION.vpce.
+		// The forms are dynamodb.REGION, ACCOUNT.ddb.REGION, and for a VPC
+		// vpce-….dynamodb.REGION.vpce.
 		parts := strings.Split(strings.TrimSuffix(name, ".vpce"), ".")
 		region = parts[len(parts)-1]
 		switch {
@@ -87,7 +88,7 @@ func readHost(host string) (region, streams string) {
 	return "", ""
 }
 
-// OnThisMachine tells whether the endpoint is.
+// OnThisMachine reports whether the endpoint is on this machine.
 func (e Endpoint) OnThisMachine() bool {
 	host := e.URL.Hostname()
 	if strings.EqualFold(host, "localhost") {
@@ -97,5 +98,5 @@ func (e Endpoint) OnThisMachine() bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// String is the endpoint for people.
+// String returns the endpoint for people.
 func (e Endpoint) String() string { return e.URL.Scheme + "://" + e.URL.Host }

@@ -15,10 +15,10 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
-// What an endpoint says of a signature is about the door's, not about the client's,
-// who cannot know: its errors are told so.
+// An endpoint's errors about a signature concern the door's signature and not the client's, which
+// the client cannot know. So the door says that in the error.
 
-// explain is an endpoint's error for the client that ctx is of.
+// explain converts an endpoint's error for the client in ctx.
 func (s *Store) explain(ctx context.Context, err error) error {
 	var e *exception.Error
 	if !errors.As(err, &e) || !aboutSignatures(e.Kind) {
@@ -38,7 +38,7 @@ func aboutSignatures(k exception.Kind) bool {
 	return false
 }
 
-// of names whom credentials are for.
+// of names the owner of credentials.
 func of(p principal.Principal) string {
 	if p == (principal.Principal{}) {
 		return "its requests"
@@ -46,8 +46,8 @@ func of(p principal.Principal) string {
 	return "access key " + p.ID
 }
 
-// withoutCredentials is the error for a client that the door has no credentials for:
-// one that SDKs try again after, unless who gives them has refused them.
+// withoutCredentials returns the error for a client for which the door has no credentials. SDKs
+// retry after that error, unless the issuer of credentials has refused them.
 func (s *Store) withoutCredentials(p principal.Principal, err error) error {
 	kind := exception.ServiceUnavailable
 	var refused smithy.APIError
@@ -56,17 +56,16 @@ func (s *Store) withoutCredentials(p principal.Principal, err error) error {
 	if errors.As(err, &refused) && refused.ErrorFault() != smithy.FaultServer && !fault && !strings.Contains(refused.ErrorCode(), "Throttl") {
 		kind = exception.AccessDenied
 	}
-	what := strings.TrimPrefix(err.Error(), "failed to refresh cached credentials, ") // the SDK's cache's
+	what := strings.TrimPrefix(err.Error(), "failed to refresh cached credentials, ") // prefix of the SDK's credentials cache
 	return exception.New(kind, "the door has no credentials for %s at endpoint %s: %s", of(p), s.options.Endpoint, what)
 }
 
-// Clocks that are this much apart are not corrected: what is refused then is refused
-// for something else.
+// leastSkew is the smallest difference of clocks that is corrected. With a smaller one, the
+// endpoint refuses a request for another reason.
 const leastSkew = time.Minute
 
-// correctClock takes the endpoint's clock for the time of signatures, if its error is
-// about one that was made with another, and tells whether that has changed
-// anything. date is the answer's.
+// correctClock uses the endpoint's clock for signatures if the endpoint's error is about the time
+// of a signature. It reports whether that can help. date is the answer's.
 func (s *Store) correctClock(err error, signed time.Duration, date string) bool {
 	var e *exception.Error
 	if !errors.As(err, &e) || e.Kind != exception.InvalidSignature || !strings.HasPrefix(e.Message, "Signature expired") && !strings.HasPrefix(e.Message, "Signature not yet current") {
@@ -80,7 +79,7 @@ func (s *Store) correctClock(err error, signed time.Duration, date string) bool 
 	if (ahead - signed).Abs() < leastSkew {
 		return false
 	}
-	if (ahead - time.Duration(s.ahead.Swap(int64(ahead)))).Abs() >= leastSkew { // else another request has found it
+	if (ahead - time.Duration(s.ahead.Swap(int64(ahead)))).Abs() >= leastSkew { // otherwise another request has noticed it
 		s.options.Log.Warn("the clock of this machine is not the DynamoDB endpoint's: requests are signed with the endpoint's time; set this machine's clock",
 			"endpoint", s.options.Endpoint.String(), "endpoint_is_ahead_by", ahead.Round(time.Second))
 	}

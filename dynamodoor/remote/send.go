@@ -29,9 +29,8 @@ import (
 
 const contentType = "application/x-amz-json-1.0"
 
-// pauses are how long to wait before a request is sent again that nothing listened
-// to: as long as an endpoint takes to come back from a restart, no longer than a
-// client waits for.
+// pauses are the waits before a request is sent again to an endpoint that did not listen. They are
+// about as long as an endpoint takes to restart, and no longer than a client waits.
 var pauses = []time.Duration{25 * time.Millisecond, 100 * time.Millisecond}
 
 // send sends a request and appends the answer's body to dst.
@@ -54,7 +53,7 @@ func (s *Store) send(ctx context.Context, operation string, body, dst []byte) ([
 			if dst, err = s.read(ctx, answer, dst); err == nil || corrected || !s.correctClock(err, ahead, answer.Header.Get("Date")) {
 				return dst, s.explain(ctx, err)
 			}
-			corrected = true // the endpoint has refused the signature, and so carried nothing out
+			corrected = true // the endpoint has refused the signature, so it carried nothing out
 			dst = dst[:start]
 			continue
 		}
@@ -69,16 +68,16 @@ func (s *Store) send(ctx context.Context, operation string, body, dst []byte) ([
 	}
 }
 
-// unsent tells whether a request has certainly not been sent: there was no
-// connection. (Where a connection that was kept turns out to be closed before a byte
-// was written, http.Transport takes another by itself.)
+// unsent reports whether a request certainly was not sent, because there was no connection. (If a
+// kept connection turns out to be closed before a byte was written, http.Transport takes another by
+// itself.)
 func unsent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// unsecured tells whether a request has not been sent because there is no TLS with
-// the endpoint, or none that can be trusted.
+// unsecured reports whether a request was not sent because there is no TLS with the endpoint, or
+// none that can be trusted.
 func unsecured(err error) bool {
 	var untrusted *tls.CertificateVerificationError
 	var plain tls.RecordHeaderError
@@ -86,14 +85,15 @@ func unsecured(err error) bool {
 		strings.Contains(err.Error(), "HTTP response to HTTPS client")
 }
 
-// request is the signed request; the endpoint's clock is ahead of this machine's.
+// request returns the signed request. ahead is how far the endpoint's clock is ahead of this
+// machine's.
 func (s *Store) request(ctx context.Context, operation string, body []byte, ahead time.Duration) (*http.Request, error) {
 	credentials, err := s.credentials(ctx)
 	if err != nil {
 		return nil, err
 	}
 	target := api.Target(operation)
-	to := *s.options.Endpoint.URL // of the request's own: the signer writes to it
+	to := *s.options.Endpoint.URL // a copy, because the signer writes to it
 	if strings.HasPrefix(target, "DynamoDBStreams_") {
 		to = *s.options.Endpoint.Streams
 	}
@@ -116,8 +116,8 @@ func (s *Store) request(ctx context.Context, operation string, body []byte, ahea
 	return r, nil
 }
 
-// credentials are those of who makes the request. What is wrong with them is told to
-// the client as AWS tells it.
+// credentials returns the credentials of the principal that makes the request. Its errors for the
+// client are worded as AWS's.
 func (s *Store) credentials(ctx context.Context) (aws.Credentials, error) {
 	p := principal.Of(ctx)
 	provider := s.options.Credentials
@@ -133,7 +133,7 @@ func (s *Store) credentials(ctx context.Context) (aws.Credentials, error) {
 	return c, nil
 }
 
-// read appends an answer's body to dst, or returns the error that it is.
+// read appends an answer's body to dst, or returns the error in the answer.
 func (s *Store) read(ctx context.Context, answer *http.Response, dst []byte) ([]byte, error) {
 	defer answer.Body.Close()
 	requestid.Set(ctx, answer.Header.Get("X-Amzn-Requestid"))
@@ -146,7 +146,7 @@ func (s *Store) read(ctx context.Context, answer *http.Response, dst []byte) ([]
 	}
 	for {
 		if len(dst) == cap(dst) {
-			dst = append(dst, 0)[:len(dst)] // what a header announces is believed only as far as it has come
+			dst = append(dst, 0)[:len(dst)] // allocate only as bytes arrive, whatever the header announces
 		}
 		n, err := answer.Body.Read(dst[len(dst):cap(dst)])
 		dst = dst[:len(dst)+n]
@@ -178,7 +178,7 @@ func (s *Store) tooLong() error {
 	return exception.New(exception.InternalServerError, "the answer of endpoint %s is longer than %d MB", s.options.Endpoint, MaxAnswer>>20)
 }
 
-// failed is the error for a request that got no answer.
+// failed returns the error for a request without an answer.
 func (s *Store) failed(ctx, within context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -23,40 +23,40 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/requestid"
 )
 
-// MaxAnswer is how long an answer may be, in bytes: 16 MB of items, and what JSON
-// and base64 make of it.
+// MaxAnswer is the largest length of an answer in bytes: 16 MB of items, with the overhead of JSON
+// and base64.
 const MaxAnswer = 64 << 20
 
-// Options say where the store is and who asks it. Endpoint and Credentials are
-// needed; for the rest the zero value works.
+// Options say where the store is and whose rights its requests have. Endpoint and Credentials are
+// needed; the zero value works for the rest.
 type Options struct {
 	Endpoint Endpoint
 
-	// Region is what requests are signed for; default the endpoint's, or us-east-1.
+	// Region is the region in signatures; default the endpoint's, or us-east-1.
 	Region string
 
 	// Credentials are the door's own.
 	Credentials aws.CredentialsProvider
 
-	// Of gives the credentials of a client's requests, nil if the principal has
-	// none. Nil means that every client's requests are made with the door's.
+	// Of returns the credentials for a client's requests, or nil if the principal has none. Nil
+	// means that all clients' requests use the door's credentials.
 	Of func(principal.Principal) aws.CredentialsProvider
 
-	// Transport sends requests; default one with a pool of its own.
+	// Transport sends requests; default one with its own pool.
 	Transport http.RoundTripper
 
-	// Roots are what the default Transport checks the certificates of an https://
-	// endpoint against; nil is what the system trusts.
+	// Roots are the certificates with which the default Transport checks an https:// endpoint. Nil:
+	// those that the system trusts.
 	Roots *x509.CertPool
 
-	// Timeout bounds one request; default 30 s.
+	// Timeout limits the time of one request; default 30 s.
 	Timeout time.Duration
 
-	// Now tells the time that requests are signed with; default time.Now. If the
-	// endpoint has another, requests are signed with the endpoint's.
+	// Now returns the time for signatures; default time.Now. If the endpoint's clock differs,
+	// signatures use the endpoint's time.
 	Now func() time.Time
 
-	// Log is told when the endpoint's clock is another; default none.
+	// Log receives a message if the endpoint's clock differs; default none.
 	Log *slog.Logger
 }
 
@@ -64,15 +64,15 @@ type Options struct {
 type Store struct {
 	options Options
 	client  http.RoundTripper
-	own     *http.Transport // to close; nil where it is the caller's
+	own     *http.Transport // to close; nil: the transport is the caller's
 	signer  *v4.Signer
-	ahead   atomic.Int64 // by how much the endpoint's clock is, a time.Duration
+	ahead   atomic.Int64 // how far the endpoint's clock is ahead, a time.Duration
 
 	decoders sync.Pool // of *api.Decoder
 	buffers  sync.Pool // of *[]byte
 }
 
-// New returns the store. Nothing is sent before it is asked.
+// New returns the store. It sends nothing until a request comes.
 func New(o Options) (*Store, error) {
 	if o.Endpoint.URL == nil {
 		return nil, errors.New("a DynamoDB endpoint: no URL is given")
@@ -105,9 +105,9 @@ func New(o Options) (*Store, error) {
 	return s, nil
 }
 
-// newTransport is a pool of connections, bounded; who finds none waits for one. Of
-// what is idle as much is kept as a busy door has in flight: a connection costs a
-// handshake, and with TLS several.
+// newTransport returns a bounded pool of connections. A request that finds none free waits for one.
+// The pool keeps as many idle connections as a busy door has in flight, because a connection costs
+// a handshake, and several with TLS.
 func newTransport(roots *x509.CertPool) *http.Transport {
 	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
@@ -117,7 +117,7 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 		MaxConnsPerHost:       1024,
 		MaxIdleConns:          1024,
 		MaxIdleConnsPerHost:   1024,
-		IdleConnTimeout:       50 * time.Second, // AWS closes what is idle for a minute
+		IdleConnTimeout:       50 * time.Second, // AWS closes connections that are idle for a minute
 		TLSHandshakeTimeout:   5 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		DisableCompression:    true,
@@ -126,17 +126,17 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 	}
 }
 
-// Close closes the connections that are idle.
+// Close closes the idle connections.
 func (s *Store) Close() {
 	if s.own != nil {
 		s.own.CloseIdleConnections()
 	}
 }
 
-// Endpoint is where the store is.
+// Endpoint returns the address of the store.
 func (s *Store) Endpoint() Endpoint { return s.options.Endpoint }
 
-// Has says whether there may be such an operation: the endpoint knows.
+// Has reports whether an operation may exist. Only the endpoint knows.
 func (*Store) Has(operation string) bool {
 	for i := range len(operation) {
 		c := operation[i] | 0x20
@@ -147,13 +147,12 @@ func (*Store) Has(operation string) bool {
 	return operation != "" && len(operation) <= 64
 }
 
-// Do sends a request as it is and appends the answer's body to dst.
+// Do sends a request unchanged and appends the answer's body to dst.
 func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	return s.send(ctx, operation, body, dst)
 }
 
-// Answer sends a decoded request and gives the answer to use, which must not keep
-// it.
+// Answer sends a decoded request and passes the answer to use, which must not keep it.
 func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
 	answered, ok := q.(api.Answered)
 	if !ok {
@@ -167,7 +166,7 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 		s.release(request)
 		s.release(answer)
 	}()
-	ctx = requestid.With(ctx, nil) // it may be one of several that a client's request takes
+	ctx = requestid.With(ctx, nil) // a client's request may need several of these
 	*request = q.AppendJSON((*request)[:0])
 	err := api.CheckWritten(q, len(*request))
 	if err != nil {
@@ -183,7 +182,7 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 	return use(r)
 }
 
-// keptBytes is how much memory a buffer may keep for the next request.
+// keptBytes is the most memory that a buffer keeps for the next request.
 const keptBytes = 256 << 10
 
 func (s *Store) release(b *[]byte) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reshard is the protocol by which a DynamoDB table gets another layout while
-// it is in use: which steps a change has, what a door does in each with a request on an
-// item, what the mover does, and what a Scan shows. It is a state machine of values: it
-// does no I/O and reads no clock. Doors and the mover carry out what it says.
+// Package reshard defines the protocol by which a DynamoDB table gets another layout while it is in
+// use: the steps of a change, what a door does in each step with a request on an item, what the
+// mover does, and what a Scan shows. It is a state machine of values: it does no I/O and reads no
+// clock. Doors and the mover carry out its acts.
 //
 // # Words
 //
-// An item that moves has an old place and a new place: the partitions of the physical
-// table that the old and the new layout put its key in. An item whose places are the same
-// does not move, and nothing here is about it. A place is never used twice: not by a change
-// that follows, whatever number of shards it gives.
+// An item that moves has an old place and a new place: the partitions of the physical table into
+// which the old and the new layout put its key. An item whose places are equal does not move, and
+// the protocol does not concern it. A place is never used twice, not even by a later change,
+// whatever number of shards that gives.
 //
-// An item is in one place. A stub in its old place tells that it has gone to the new one:
-// it has the item's key and a mark, nothing else.
+// An item is in one place. A stub at its old place says that the item has moved to the new one. A
+// stub has the item's key and a mark, nothing else.
 //
-// A step is published when it is in the catalogue. A barrier is passed when no door goes
-// by an earlier step any more: each has learnt of the step, or its lease is over, so that
-// what it answers does not count.
+// A step is published when it is in the catalogue. A barrier has passed when no door uses an
+// earlier step any more: each door has learned of the step, or its lease has ended, so that its
+// answers do not count.
 //
 // # Steps
 //
@@ -30,23 +30,22 @@
 //	settled   new            new                                          –
 //	cleaning  new            new                                          deletes the stubs, ends the change
 //
-// looking is there so that every door knows what a stub is before there is one; stubbing,
-// so that nobody writes to an old place any more when items that are new go straight to the
-// new one; closing, so that nothing is seen in an old place which is not looked at later.
+// Step looking makes sure that every door knows stubs before there is one. Step stubbing makes sure
+// that no door writes to an old place any more when new items go straight to the new place. Step
+// closing makes sure that no door sees an item at an old place that is not read later.
 //
-// What is left of a write that comes late, from a door whose lease was over, may lie in an
-// old place while the new one has an item: the new one wins. The late write was never
-// acknowledged.
+// A write may come late from a door whose lease has ended. It may then leave an item at an old place
+// while the new place has one: the new place wins. The late write was never acknowledged.
 //
 // # The way back
 //
-// In looking there are no stubs, and a change is taken back by publishing none. Later it is
-// not: a door that stalls may still move the item, and leave a stub, when nobody looks for
-// stubs any more. Such a change goes on to its end, and another follows it, to places that
-// are new again.
+// In step looking there are no stubs, and publishing none takes the change back. Later steps cannot
+// be taken back: a door that stalls may still move an item and leave a stub when no door looks for
+// stubs any more. Such a change continues to its end, and another change follows, again to new
+// places.
 //
 // # Rules
 //
-// Each rule of rule.go is needed: with one switched off, the exploration in
-// explore_test.go finds an item that is lost, comes back, or is shown twice.
+// Each rule of rule.go is needed: if one is switched off, the exploration in explore_test.go finds
+// an item that is lost, comes back, or is shown twice.
 package reshard

@@ -2,27 +2,27 @@
 
 package reshard
 
-// Act is something that is done at a place of an item, whole or not at all.
+// Act is an atomic action at a place of an item.
 type Act uint8
 
-// The acts, and what can be seen after each.
+// These are the acts, with the possible results of each.
 const (
-	Answer    Act = iota // what the last act gave is the answer; nothing more is done
+	Answer    Act = iota // the result of the last act is the answer; nothing more is done
 	LookOld              // reads the old place: Nothing, Item, Stubbed
 	LookNew              // reads the new place: Nothing, Item
 	Stub                 // puts a stub into the old place, if nothing is there: OK, Changed
-	Move                 // puts what was seen in the old place into the new one, if nothing is there, and a stub into the old one, if it has what was seen: OK, Changed
-	WriteOld             // does the write in the old place: OK
-	Guard                // does the write in the old place, if no stub is there: OK, Stubbed
-	WriteNew             // does the write in the new place: OK
-	AnswerOld            // what was seen in the old place is the answer
+	Move                 // puts the item seen at the old place to the new one, if nothing is there, and a stub to the old one, if that still has the item seen: OK, Changed
+	WriteOld             // does the write at the old place: OK
+	Guard                // does the write at the old place, if no stub is there: OK, Stubbed
+	WriteNew             // does the write at the new place: OK
+	AnswerOld            // the item seen at the old place is the answer
 )
 
-// Seen is what came of an act. A write that was done is OK, whether or not its own
+// Seen is the result of an act. A write that was carried out is OK, whether or not its own
 // condition held.
 type Seen uint8
 
-// What can be seen.
+// These are the results.
 const (
 	Nothing Seen = iota
 	Item
@@ -31,7 +31,7 @@ const (
 	Changed
 )
 
-// kind is whose acts these are.
+// kind says whose acts these are.
 type kind uint8
 
 const (
@@ -40,8 +40,8 @@ const (
 	mover
 )
 
-// Run is the acts of one request on one item, or of the mover on it: Act is what is to be
-// done next, After what is to be done then. It is a value, and can be compared.
+// Run is the sequence of acts of one request on one item, or of the mover on it. Act returns the
+// next act, and After returns what follows its result. A Run is a comparable value.
 type Run struct {
 	kind kind
 	step Step
@@ -75,10 +75,10 @@ func Write(s Step) Run {
 // Shift returns the acts of the mover.
 func Shift() Run { return Run{kind: mover, step: Moving, act: LookOld} }
 
-// Act is what is to be done.
+// Act returns the next act.
 func (r Run) Act() Act { return r.act }
 
-// After returns what is to be done when an act has given something.
+// After returns the run after an act had a result.
 func (r Run) After(seen Seen) Run {
 	r.act = r.next(seen)
 	r.item = r.item || seen == Item
@@ -144,11 +144,10 @@ func (r Run) afterOld(seen Seen) Act {
 	return WriteNew
 }
 
-// Shows says whether a Scan shows an item at one of its places, by what both have. A scan
-// that began before the change was settled shows an item where its old place is, whatever
-// has become of it; for the new place of an item it looks whether its old one has it, or a
-// stub. A scan that began afterwards goes by new places. Which of them it is, the scan's
-// cursor tells from page to page.
+// Shows reports whether a Scan shows an item at one of its places, given what both places have. A
+// Scan that began before the change was settled shows an item at its old place, even if the item
+// has moved. For the new place of an item, it checks whether the old place has the item or a stub.
+// A Scan that began later uses only new places. The Scan's cursor keeps that from page to page.
 func Shows(began Step, atOld bool, old, now Seen) bool {
 	switch {
 	case began >= Settled:

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Step is how far a change has come.
+// Step is the progress of a change.
 type Step uint8
 
-// The steps, in their order; doc.go has what happens in each.
+// These are the steps, in order. doc.go describes what happens in each.
 const (
 	None Step = iota
 	Looking
@@ -21,7 +21,7 @@ const (
 	Cleaning
 )
 
-// names are stored: they do not change.
+// names are stored, so they must not change.
 var names = [...]string{"none", "looking", "stubbing", "moving", "closing", "settled", "cleaning"}
 
 func (s Step) String() string {
@@ -31,8 +31,8 @@ func (s Step) String() string {
 	return fmt.Sprintf("step %d", uint8(s))
 }
 
-// ParseStep reads what String writes. It refuses a step that this version does not know:
-// a door that does not know a step serves nothing of the table.
+// ParseStep parses what String writes. It returns an error for an unknown step: a door that does
+// not know a step serves nothing of the table.
 func ParseStep(name string) (Step, error) {
 	if i := slices.Index(names[:], name); i >= 0 {
 		return Step(i), nil
@@ -40,7 +40,7 @@ func ParseStep(name string) (Step, error) {
 	return None, fmt.Errorf("unknown step %q of a change of layout; a newer version has written it", name)
 }
 
-// Next is the step that is published after s, None after the last.
+// Next returns the step that is published after s, or None after the last.
 func (s Step) Next() Step {
 	switch {
 	case s == None && Off(LookingStep), s == Looking && Off(StubbingStep), s == Moving && Off(ClosingStep):
@@ -51,5 +51,5 @@ func (s Step) Next() Step {
 	return s + 1
 }
 
-// Revocable says whether a change in step s can be taken back: while there are no stubs.
+// Revocable reports whether a change in step s can be taken back, because there are no stubs.
 func (s Step) Revocable() bool { return s == Looking || Off(StubsStay) }

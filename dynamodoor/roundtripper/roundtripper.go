@@ -22,34 +22,33 @@ import (
 
 // Options say what is behind the door: an Endpoint with Credentials, or a Store.
 type Options struct {
-	// Endpoint is the URL of a DynamoDB, such as
-	// https://dynamodb.eu-west-1.amazonaws.com.
+	// Endpoint is the URL of a DynamoDB, such as https://dynamodb.eu-west-1.amazonaws.com.
 	Endpoint string
 
-	// Region is what requests are signed for; default the endpoint's, or us-east-1.
+	// Region is the region in signatures; default the endpoint's, or us-east-1.
 	Region string
 
-	// Credentials are the caller's: requests have their rights, and so has what the
-	// door itself asks (the catalogue in table evenkeel, descriptions of tables).
+	// Credentials are the caller's. Client requests have their rights, and so do the door's own
+	// requests (the catalogue in table evenkeel, descriptions of tables).
 	Credentials aws.CredentialsProvider
 
-	// Base sends requests; default a pool of connections of its own.
+	// Base sends requests; default a transport with its own pool of connections.
 	Base http.RoundTripper
 
-	// Store is asked in the place of an endpoint, in this process: an engine/items
-	// Store. No other door may be on it.
+	// Store replaces the endpoint by a store in this process: an engine/items Store. No other door
+	// may use it.
 	Store backend.Store
 
-	// Lease is for how long the door goes by what it knows of tables, which other
-	// doors may have changed; the same for all doors on an endpoint. Default 2
-	// seconds, as of evenkeel serve.
+	// Lease is how long the door trusts what it knows of tables, which other doors may have
+	// changed. It must be the same for all doors on an endpoint. Default 2 seconds, as in evenkeel
+	// serve.
 	Lease time.Duration
 
-	// Log gets what an operator wants to know; default none.
+	// Log receives messages for the operator; default none.
 	Log *slog.Logger
 }
 
-// Validate says all that is wrong with the options.
+// Validate returns an error that lists everything wrong with the options.
 func (o Options) Validate() error {
 	var errs []error
 	switch {
@@ -66,14 +65,14 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// RoundTripper is the door. It is an http.RoundTripper, and by Do an HTTPClient of
+// RoundTripper is the door. It is an http.RoundTripper and, through Do, an HTTPClient of
 // aws-sdk-go-v2. It is safe for concurrent use.
 type RoundTripper struct {
 	door   *dynamodoor.Door
-	remote *remote.Store // nil where the store is in this process
+	remote *remote.Store // nil: the store is in this process
 }
 
-// New makes the door, and reads which tables are sharded.
+// New makes the door and reads which tables are sharded.
 func New(ctx context.Context, o Options) (*RoundTripper, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("a DynamoDB door's options: %w", err)
@@ -106,14 +105,14 @@ func New(ctx context.Context, o Options) (*RoundTripper, error) {
 	return t, nil
 }
 
-// Close closes the connections that are idle.
+// Close closes the idle connections.
 func (t *RoundTripper) Close() {
 	if t.remote != nil {
 		t.remote.Close()
 	}
 }
 
-// Do is RoundTrip.
+// Do calls RoundTrip.
 func (t *RoundTripper) Do(r *http.Request) (*http.Response, error) { return t.RoundTrip(r) }
 
 // RoundTrip answers a request to DynamoDB.
@@ -124,7 +123,7 @@ func (t *RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		inner.Body = http.NoBody
 	} else {
 		defer r.Body.Close()
-		if r.ContentLength == 0 && r.Body != http.NoBody { // which of a client's request says that it is not known
+		if r.ContentLength == 0 && r.Body != http.NoBody { // in a client's request, that means an unknown length
 			inner = r.WithContext(r.Context())
 			inner.ContentLength = -1
 		}
@@ -156,8 +155,8 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// canonical is a header with its names as http.Header's methods look for them: the
-// door spells some as AWS does.
+// canonical returns a header with the names that http.Header's methods expect. The door writes some
+// names as AWS does.
 func canonical(h http.Header) http.Header {
 	out := make(http.Header, len(h))
 	for name, values := range h {

@@ -13,24 +13,24 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
 
-// A write in an old place while others may move what is there is done on condition that no
-// stub is there, and gives the item another stamp: who moves the item takes it only with
-// the stamp that it was read with. An update that only removes can give no stamp to an item
-// that is not there, and must make none: it is done on condition that the item is there, or
-// is not, whichever was seen.
+// While others may move an item, the door writes to its old place on the condition that no stub is
+// there, and gives the item a new stamp. A move takes the item only with the stamp with which the
+// move read it. An update that only removes attributes cannot give a stamp to an item that does not
+// exist, and must not create one. So it has one more condition: the item exists, or does not, as
+// the door saw it.
 
 func (s *Store) stamp() attribute.Item {
 	return attribute.NewItem(attribute.Attribute{Name: plan.Stamp, Value: attribute.String(s.Stamp())})
 }
 
-// guardOf is what is added to a write in the old place of an item.
+// guardOf is the addition to a write at the old place of an item.
 type guardOf struct {
 	condition *expression.Condition
 	stamp     attribute.Item // nil: none
-	presence  bool           // the condition is also about whether the item is there
+	presence  bool           // the condition also says whether the item exists
 }
 
-// guard returns what is added to a write.
+// guard returns the addition to a write.
 func (s *Store) guard(ctx context.Context, it *item, update *expression.Update) (guardOf, error) {
 	g := guardOf{condition: plan.NoStub, stamp: s.stamp()}
 	if !update.OnlyRemoves() {
@@ -48,8 +48,8 @@ func (s *Store) guard(ctx context.Context, it *item, update *expression.Update) 
 	return g, nil
 }
 
-// missed tells of a write whose condition failed, with what is in the place, whether it was
-// the guard that failed: a stub is there, or the presence of the item is another.
+// missed reports, for a write whose condition failed and the item then found at the place, whether
+// the guard failed: a stub is there, or the item's presence has changed.
 func (g *guardOf) missed(found attribute.Item) (stubbed, again bool) {
 	if found != nil && plan.IsStub(found) {
 		return true, false
@@ -57,7 +57,7 @@ func (g *guardOf) missed(found attribute.Item) (stubbed, again bool) {
 	return false, g.presence && (found != nil) != (g.stamp != nil)
 }
 
-// guarded carries out a write in the old place of an item, if no stub is there.
+// guarded carries out a write at the old place of an item if no stub is there.
 func (s *Store) guarded(ctx context.Context, q api.Request, it *item, use func(api.Response) error) (stubbed bool, err error) {
 	for range mostActs {
 		p, err := plan.Make(q, s.in(false))
@@ -108,8 +108,8 @@ func (s *Store) guarded(ctx context.Context, q api.Request, it *item, use func(a
 	return false, errBusy
 }
 
-// onto returns a physical write with the guard, and whether its client has asked for the
-// item that its own condition does not hold of.
+// onto returns a physical write with the guard, and whether its client asked for the item if the
+// client's own condition fails.
 func (g *guardOf) onto(q api.Request) (_ api.Request, asked bool) {
 	switch q := q.(type) {
 	case *api.PutItem:
@@ -134,7 +134,7 @@ func (g *guardOf) onto(q api.Request) (_ api.Request, asked bool) {
 	return q, false
 }
 
-// with is an item with the attributes of another.
+// with returns an item with the attributes of another added.
 func with(item, more attribute.Item) attribute.Item {
 	for _, a := range more {
 		item = item.With(a.Name, a.Value)

@@ -13,17 +13,17 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
 )
 
-// item is one that moves, and what is known of it.
+// item is an item that moves, with what is known of it.
 type item struct {
 	t   *Table
 	key attribute.Item // logical
-	old attribute.Item // physical key of its old place
-	now attribute.Item // and of its new one
-	saw attribute.Item // what the old place had, as it is stored; nil: nothing
+	old attribute.Item // physical key of the old place
+	now attribute.Item // physical key of the new place
+	saw attribute.Item // the stored item that the old place had; nil: nothing
 }
 
-// of returns the item with a logical key; nil if it does not move. The error is about the
-// key.
+// of returns the item with a logical key, or nil if it does not move. It returns an error if the
+// key is wrong.
 func (t *Table) of(key attribute.Item) (*item, error) {
 	key = t.Old.KeyOf(key)
 	old, err := t.Old.Key(key)
@@ -51,7 +51,7 @@ func (s *Store) read(ctx context.Context, it *item, at attribute.Item) (found at
 	return found, err
 }
 
-// settle does acts until the next is none that settles where the item is.
+// settle carries out acts until the next act is not one that settles where the item is.
 func (s *Store) settle(ctx context.Context, it *item, run reshard.Run) (reshard.Run, error) {
 	for range mostActs {
 		var seen reshard.Seen
@@ -85,7 +85,7 @@ func (s *Store) settle(ctx context.Context, it *item, run reshard.Run) (reshard.
 	return run, errBusy
 }
 
-// stub puts a stub where nothing is.
+// stub puts a stub at the old place if nothing is there.
 func (s *Store) stub(ctx context.Context, it *item) (reshard.Seen, error) {
 	put := &api.PutItem{Table: it.t.Old.Physical, Item: it.t.Old.StubOf(it.key, it.t.Generation), Condition: it.t.Old.There(false)}
 	err := s.Retried(ctx, func() error { return s.Answer(ctx, put, ignore) })
@@ -97,7 +97,7 @@ func (s *Store) stub(ctx context.Context, it *item) (reshard.Seen, error) {
 
 func ignore(api.Response) error { return nil }
 
-// move moves what was seen. Where the new place has an item, that is it.
+// move moves the item that was seen. If the new place has an item already, that one stays.
 func (s *Store) move(ctx context.Context, it *item) (reshard.Seen, error) {
 	table := it.t.Old.Physical
 	stub := api.TransactAction{Kind: api.TransactPut, Table: table, Item: it.t.Old.StubOf(it.key, it.t.Generation), Condition: it.t.Old.AsSeen(it.saw)}
@@ -116,11 +116,11 @@ func (s *Store) move(ctx context.Context, it *item) (reshard.Seen, error) {
 			return reshard.Changed, nil
 		}
 	}
-	return reshard.Changed, nil // it was in the new place, and is not any more
+	return reshard.Changed, nil // the item was at the new place, and is gone now
 }
 
-// transact carries out a transaction of the door's own, and again where another is in its
-// way.
+// transact carries out the door's own transaction, and retries it while another transaction blocks
+// it.
 func (s *Store) transact(ctx context.Context, q *api.TransactWriteItems) error {
 	return s.Retried(ctx, func() error {
 		err := s.Answer(ctx, q, ignore)
@@ -131,8 +131,8 @@ func (s *Store) transact(ctx context.Context, q *api.TransactWriteItems) error {
 	})
 }
 
-// conditions are the parts of a transaction whose conditions did not hold; nil if it is for
-// something else that it failed.
+// conditions returns which parts of a transaction had conditions that did not hold. It returns nil
+// if the transaction failed for another reason.
 func conditions(err error) []bool {
 	var e *exception.Error
 	if !errors.As(err, &e) || e.Kind != exception.TransactionCanceled {
@@ -149,7 +149,7 @@ func conditions(err error) []bool {
 	return out
 }
 
-// conflict tells whether another transaction, or a limit, was in the way of one.
+// conflict reports whether another transaction, or a limit, blocked a transaction.
 func conflict(err error) bool {
 	var e *exception.Error
 	if !errors.As(err, &e) {
@@ -173,7 +173,7 @@ func (s *Store) get(ctx context.Context, q *api.GetItem, use func(api.Response) 
 	if err != nil || it == nil {
 		return s.carry(ctx, q, false, use)
 	}
-	// What is wrong with the request is told before anything is done.
+	// Report errors in the request before anything is done.
 	if _, err := plan.Make(q, s.in(true)); err != nil {
 		return err
 	}
@@ -210,13 +210,13 @@ func (s *Store) get(ctx context.Context, q *api.GetItem, use func(api.Response) 
 	return use(out)
 }
 
-// write carries out a write of one item; key has its key, at least.
+// write carries out a write of one item. key contains at least the item's key.
 func (s *Store) write(ctx context.Context, q api.Request, t *Table, key attribute.Item, use func(api.Response) error) error {
 	it, err := t.of(key)
 	if err != nil || it == nil {
 		return s.carry(ctx, q, false, use)
 	}
-	for _, now := range []bool{true, false} { // what is wrong with it, in either place
+	for _, now := range []bool{true, false} { // report errors in the request, for either place
 		if _, err := plan.Make(q, s.in(now)); err != nil {
 			return err
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// A change of one key's layout looks at the items of that key only: at its places, one
-// after the other.
+// A change of one key's layout concerns only the items of that key. The mover reads the key's
+// places one after the other.
 
-// page reads a page of the items that a change is about, after a position; it returns the
-// position after it, nil where there is no more.
+// page reads a page of the items that a change concerns, after a position. It returns the position
+// after the page, or nil if there are no more items.
 func (s *Store) page(ctx context.Context, t *Table, from attribute.Item, limit int) (items []attribute.Encoded, next attribute.Item, err error) {
 	if t.Key.Kind() == attribute.Invalid {
 		page, err := s.itemsPage(ctx, &api.Scan{Read: api.Read{Table: t.Old.Physical, Start: from, Limit: limit, Consistent: true}})
@@ -43,7 +43,7 @@ func partitionOf(key attribute.Item, name string) attribute.Value {
 	return v
 }
 
-// Each visits the items that a change of one key is about.
+// Each visits the items of a change of one key.
 func (s *Store) Each(ctx context.Context, t *Table, visit func(attribute.Item) error) error {
 	var from attribute.Item
 	for {

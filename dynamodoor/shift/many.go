@@ -10,12 +10,12 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// The items of a batch that move are read and written one by one, the others as ever.
+// The door reads and writes the moving items of a batch one by one, and the others as usual.
 
-// errTwice is what AWS says of a batch that has an item twice.
+// errTwice is AWS's error for a batch that contains an item twice.
 var errTwice = exception.Invalid("Provided list of item keys contains duplicates")
 
-// part parts some of a table's items: those that do not move, and those that do.
+// part splits a table's items into those that do not move and those that do.
 func part[T any](t *Table, all []T, key func(T) attribute.Item) (stay, going []T, err error) {
 	if t == nil {
 		return all, nil, nil
@@ -114,7 +114,7 @@ func (s *Store) batchGet(ctx context.Context, q *api.BatchGetItem, use func(api.
 	return use(out)
 }
 
-// addCapacity adds what one request took to what those of its table did.
+// addCapacity adds the capacity that one request consumed to that of its table.
 func addCapacity(all []api.ConsumedCapacity, c *api.ConsumedCapacity) []api.ConsumedCapacity {
 	if c == nil {
 		return all

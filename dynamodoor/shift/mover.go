@@ -12,15 +12,15 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
 )
 
-// Passed is what became of a page of the mover's.
+// Passed is the result of one page of the mover.
 type Passed struct {
 	Read, Seen, Moved int64
-	Arrived           int64          // items that were found in their new places
+	Arrived           int64          // items found at their new places
 	Next              attribute.Item // where the next page begins; nil: there is none
 }
 
-// Pass does what the mover has to with the items of a page of the physical table: it moves
-// them, or, once the change is being cleaned up, deletes what is left in old places.
+// Pass does the mover's work on the items of a page of the physical table. It moves them or, in
+// step cleaning, deletes what is left at old places.
 func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit int) (p Passed, err error) {
 	page, next, err := s.page(ctx, t, from, limit)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 		}
 		key, shard, err := t.Old.Locate(found)
 		if err != nil {
-			continue // nothing that a door has put there
+			continue // no door has put it there
 		}
 		it, err := t.of(key)
 		if err != nil || it == nil {
@@ -44,11 +44,11 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 			continue
 		}
 		if shard != t.Old.Shard(key) {
-			if t.Step >= reshard.Closing { // before, it was counted where it came from
+			if t.Step >= reshard.Closing { // in earlier steps, it was counted at its old place
 				p.Seen++
 				p.Arrived++
 			}
-			continue // it is where it belongs
+			continue // it is at its new place
 		}
 		if t.Step == reshard.Cleaning {
 			if err := s.remove(ctx, it); err != nil {
@@ -68,7 +68,7 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 	return p, nil
 }
 
-// remove deletes what is left in an item's old place.
+// remove deletes what is left at an item's old place.
 func (s *Store) remove(ctx context.Context, it *item) error {
 	err := s.Retried(ctx, func() error {
 		return s.Answer(ctx, &api.DeleteItem{Table: it.t.Old.Physical, Key: it.old}, ignore)
@@ -79,7 +79,8 @@ func (s *Store) remove(ctx context.Context, it *item) error {
 	return err
 }
 
-// Room says whether an item as it is stored can move to its new place.
+// Room reports whether a stored item moves. It returns an error if the item cannot move to its new
+// place.
 func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
 	key, shard, err := t.Old.Locate(physical)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
 )
 
-// query carries out a Query: the shards of both layouts are merged.
+// query carries out a Query. It merges the shards of both layouts.
 func (s *Store) query(ctx context.Context, q *api.Query, use func(api.Response) error) error {
 	t := s.Of(q.Table)
 	strong := *q
@@ -23,11 +23,11 @@ func (s *Store) query(ctx context.Context, q *api.Query, use func(api.Response) 
 	return s.carry(ctx, &strong, true, use)
 }
 
-// Resolve returns which of some rows of a Query, which come in the order of their sort
-// keys, are shown: of an item that moves, they may have what is in its old place, in its
-// new one, or in both. What was read of the old place is good as of when it was read; a
-// stub without an item from the new place has the new one looked at. So has the last row,
-// whose other half the page may not have.
+// Resolve returns the rows to show among rows of a Query, which are in the order of their sort
+// keys. For an item that moves, the rows may contain what is at its old place, at its new place, or
+// both. A row from the old place was valid when it was read. If there is a stub without an item
+// from the new place, Resolve reads the new place. It does so for the last row, too, because the
+// page may not contain that row's other half.
 func (s *Store) Resolve(ctx context.Context, t *Table, rows []plan.Row) ([]plan.Row, error) {
 	out := rows[:0:0]
 	for i := 0; i < len(rows); {
@@ -47,7 +47,7 @@ func (s *Store) Resolve(ctx context.Context, t *Table, rows []plan.Row) ([]plan.
 	return out, nil
 }
 
-// resolve returns the row of one item; nil if there is none.
+// resolve returns the row of one item, or nil if there is none.
 func (s *Store) resolve(ctx context.Context, t *Table, rows []plan.Row, last bool) (*plan.Row, error) {
 	it, err := t.of(rows[0].Item)
 	if err != nil {
@@ -87,8 +87,8 @@ func (s *Store) resolve(ctx context.Context, t *Table, rows []plan.Row, last boo
 	return &row, nil
 }
 
-// newest is what the new place has of an item; where the old place has it, and reads move
-// what they find there, after moving it.
+// newest returns the item at the new place. If the old place has the item and reads must move what
+// they find there, newest moves the item first.
 func (s *Store) newest(ctx context.Context, it *item, inOld bool) (attribute.Item, error) {
 	if inOld && it.t.Step == reshard.Closing {
 		if _, err := s.settle(ctx, it, reshard.Read(it.t.Step)); err != nil {
@@ -98,7 +98,7 @@ func (s *Store) newest(ctx context.Context, it *item, inOld bool) (attribute.Ite
 	return s.read(ctx, it, it.now)
 }
 
-// errBegun is the error about a Scan that began before a change of the table's layout.
+// errBegun is the error for a Scan that began before a change of the table's layout.
 var errBegun = exception.Invalid("The provided starting key is invalid: the Scan began before the table got another layout, and cannot be gone on with; begin it anew")
 
 // scan carries out a Scan.
@@ -161,7 +161,7 @@ func (s *Store) scan(ctx context.Context, q *api.Scan, use func(api.Response) er
 	return use(out)
 }
 
-// itemsPage reads a page of items, in memory of its own.
+// itemsPage reads a page of items into its own memory.
 func (s *Store) itemsPage(ctx context.Context, q api.Request) (*api.ItemsResponse, error) {
 	page := &api.ItemsResponse{}
 	err := s.Retried(ctx, func() error {
@@ -186,7 +186,7 @@ func (s *Store) itemsPage(ctx context.Context, q api.Request) (*api.ItemsRespons
 	return page, err
 }
 
-// shows returns what a Scan shows of a physical item; nil for nothing.
+// shows returns what a Scan shows for a physical item, or nil for nothing.
 func (s *Store) shows(ctx context.Context, t *Table, began reshard.Step, found attribute.Item) (attribute.Item, error) {
 	key, shard, err := t.New.Locate(found)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Store) shows(ctx context.Context, t *Table, began reshard.Step, found a
 	if err != nil {
 		var e *exception.Error
 		if errors.As(err, &e) {
-			return nil, nil // no key that the table can have
+			return nil, nil // the table cannot have such a key
 		}
 		return nil, err
 	}

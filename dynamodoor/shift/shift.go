@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shift carries out requests on DynamoDB tables whose layout is being changed, and
-// moves their items: by the acts that package dynamodoor/reshard says. A Scan of a table
-// whose layout was changed once comes here, too.
+// Package shift carries out requests on DynamoDB tables whose layout is being changed, and moves
+// their items, by the acts of package dynamodoor/reshard. It also carries out Scans of a table
+// whose layout was changed once.
 //
 // It promises:
 //
-//  1. An item whose places are the same in both layouts is read and written as ever.
-//  2. What is under way is bounded by the request: of each of its items, a handful of
-//     requests, one after another; retries are bounded, and end with the request.
-//  3. Nothing hidden shows, and no stub.
+//  1. An item whose places are equal in both layouts is read and written as usual.
+//  2. The work of a request is bounded: for each of its items a handful of requests, one after
+//     another. Retries are bounded, and end with the request.
+//  3. No answer shows a hidden attribute or a stub.
 //
-// It keeps nothing between requests. It imports dynamo/…, dynamodoor/plan and
-// dynamodoor/reshard.
+// It keeps nothing between requests. It imports dynamo/…, dynamodoor/plan and dynamodoor/reshard.
 package shift
 
 import (
@@ -27,42 +26,42 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
 )
 
-// Table is a table whose layout is being changed, or was.
+// Table is a table whose layout is being changed, or was changed.
 type Table struct {
-	Old, New   *plan.Table // the same where no change is under way
+	Old, New   *plan.Table // equal if no change is under way
 	Step       reshard.Step
 	Generation int64
-	// Key is the one partition key whose layout is changed; Invalid: all keys' may be.
+	// Key is the one partition key of the change; Invalid: the change concerns all keys.
 	Key attribute.Value
-	// Settled is the generation in which the change was settled; 0: not yet.
+	// Settled is the generation in which the change was settled; 0: it is not settled.
 	Settled int64
-	// Floor is the generation in which a Scan must have begun to be gone on with.
+	// Floor is the oldest generation of a Scan that can continue.
 	Floor int64
 }
 
-// Store is what requests are carried out on.
+// Store is the interface on which requests are carried out.
 type Store struct {
 	// Answer carries out a physical request.
 	Answer func(ctx context.Context, q api.Request, use func(api.Response) error) error
 	// Carry carries out a plan.
 	Carry func(ctx context.Context, p plan.Plan, q api.Request, use func(api.Response) error) error
-	// Retried carries something out, and again while the store throttles it.
+	// Retried calls do, and calls it again while the store throttles it.
 	Retried func(ctx context.Context, do func() error) error
-	// Stamp is another text each time.
+	// Stamp returns a different text each time.
 	Stamp func() string
-	// Of is the table with a name whose layout is being changed; nil for others.
+	// Of returns the table with a name if its layout is being changed, and nil otherwise.
 	Of func(name string) *Table
-	// Tables are all sharded tables; those that are being changed, in their old layout.
+	// Tables returns sharded tables. A table that is being changed has its old layout.
 	Tables plan.Tables
 }
 
-// ErrBehind says that a position is of a later generation than the door knows of.
+// ErrBehind reports that a position belongs to a later generation than the door knows.
 var ErrBehind = errors.New("a position of a later generation")
 
-// errBusy is the error about an item that others change all the time.
+// errBusy is the error for an item that others change all the time.
 var errBusy = exception.New(exception.ServiceUnavailable, "the item is being changed by others all the time, while its table gets another layout; try again")
 
-// mostActs is how many acts one request on one item takes at most.
+// mostActs is the largest number of acts of one request on one item.
 const mostActs = 100
 
 // Do carries out a request.
@@ -92,8 +91,8 @@ func (s *Store) Do(ctx context.Context, q api.Request, use func(api.Response) er
 	return fmt.Errorf("operation %s on a table whose layout is being changed", q.Operation())
 }
 
-// in returns all tables, those that are being changed as they are in the old layout, or
-// the new one.
+// in returns all tables. A table that is being changed has its new layout if now is true, and its
+// old one otherwise.
 func (s *Store) in(now bool) plan.Tables {
 	return func(name string) *plan.Table {
 		t := s.Of(name)
@@ -124,7 +123,7 @@ func is(err error, k exception.Kind) bool {
 	return errors.As(err, &e) && e.Kind == k
 }
 
-// kept is an item in memory of its own; nil where there is none.
+// kept returns an item in its own memory, or nil if there is none.
 func kept(text attribute.Encoded) (attribute.Item, error) {
 	if text == nil {
 		return nil, nil

@@ -15,10 +15,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
 )
 
-// A transaction is one in any step: where stubs may be made, its items are first brought
-// to their new places; before that it is done in the old ones, if no stub is there.
+// A transaction stays one transaction in every step. If stubs may be made, the door first brings
+// its items to their new places. Before that, it carries out the transaction at the old places if
+// no stub is there.
 
-// judge says what is wrong with a request, in either layout.
+// judge returns an error if a request is wrong in either layout.
 func (s *Store) judge(q api.Request) error {
 	for _, now := range []bool{true, false} {
 		if _, err := plan.Make(q, s.in(now)); err != nil {
@@ -28,14 +29,14 @@ func (s *Store) judge(q api.Request) error {
 	return nil
 }
 
-// bring brings an item to its new place, where its table's step has that; false where the
-// old place is still written to.
+// bring brings an item to its new place if its table's step requires that. It returns false if
+// writes still go to the old place.
 func (s *Store) bring(ctx context.Context, it *item) (bool, error) {
 	run, err := s.settle(ctx, it, reshard.Write(it.t.Step))
 	return run.Act() == reshard.WriteNew, err
 }
 
-// errCrowd is the error about a transaction that cannot be one for the moment.
+// errCrowd returns the error for a transaction that cannot be carried out at the moment.
 func errCrowd(n int) error {
 	reasons := make([]exception.CancellationReason, n)
 	for i := range reasons {
@@ -77,7 +78,7 @@ func (s *Store) transactGet(ctx context.Context, q *api.TransactGetItems, use fu
 	}
 	gets := slices.Clone(olds.Request.(*api.TransactGetItems).Gets)
 	inNew := news.Request.(*api.TransactGetItems).Gets
-	if len(gets)+both > 100 { // which is for a lease or two; the client tries again
+	if len(gets)+both > 100 { // this lasts for a lease or two; the client retries
 		return errCrowd(len(gets))
 	}
 	var second []int
@@ -86,7 +87,7 @@ func (s *Store) transactGet(ctx context.Context, q *api.TransactGetItems, use fu
 		case moving[i] == nil:
 		case now[i]:
 			gets[i] = inNew[i]
-		default: // whole, so that a stub can be told
+		default: // read the whole item, so that a stub can be recognized
 			gets[i].Projection = nil
 			second = append(second, i)
 			gets = append(gets, inNew[i])
@@ -118,7 +119,7 @@ func (s *Store) transactGet(ctx context.Context, q *api.TransactGetItems, use fu
 	})
 }
 
-// pair are the plans of a request with its tables in the old and in the new layout.
+// pair returns the plans of a request with its tables in the old and in the new layout.
 func (s *Store) pair(q api.Request) (olds, news *plan.Direct, err error) {
 	p, err := plan.Make(q, s.in(false))
 	if err != nil {
@@ -136,8 +137,8 @@ func (s *Store) pair(q api.Request) (olds, news *plan.Direct, err error) {
 	return olds, news, nil
 }
 
-// direct carries out a physical request in the place of a plan's; first sees the store's
-// answer before the plan makes it the client's.
+// direct carries out a physical request in place of a plan's request. first sees the store's answer
+// before the plan converts it into the client's.
 func (s *Store) direct(ctx context.Context, d *plan.Direct, q api.Request, use, first func(api.Response) error) error {
 	err := s.Answer(ctx, q, func(a api.Response) error {
 		if first != nil {
@@ -190,8 +191,8 @@ func (s *Store) transactWrite(ctx context.Context, q *api.TransactWriteItems, us
 	return errBusy
 }
 
-// transactOnce carries out a transaction with each item in the place that now says. again
-// says that one was found to be in another.
+// transactOnce carries out a transaction with each item at the place that now says. again reports
+// that an item was at another place.
 func (s *Store) transactOnce(ctx context.Context, q *api.TransactWriteItems, moving []*item, now []bool, use func(api.Response) error) (again bool, err error) {
 	olds, news, err := s.pair(q)
 	if err != nil {

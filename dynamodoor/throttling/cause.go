@@ -8,32 +8,32 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Cause is why a request was throttled.
+// Cause is the reason why a request was throttled.
 type Cause uint8
 
-// The causes.
+// These are the causes.
 const (
-	Untold    Cause = iota // the store does not say
+	Untold    Cause = iota // the store does not tell
 	Partition              // one partition's limit: a hot key
 	Table                  // the provisioned throughput of the table or index
 	Account                // the account's quota, or the maximum of an on-demand table
 )
 
-// Causes are all of them.
+// Causes lists all causes.
 var Causes = []Cause{Untold, Partition, Table, Account}
 
-// String is the cause as it is shown.
+// String returns the name of the cause.
 func (c Cause) String() string { return [...]string{"untold", "partition", "table", "account"}[c] }
 
 // What is one limit that a request met.
 type What struct {
 	Cause Cause
-	Index string // that has the limit; "" for the table itself
+	Index string // the index with the limit; "": the table itself
 	Write bool
 }
 
-// whats are the limits that a request met, by the store's error; none where it is not
-// about limits. write says whether the request writes, for where the error does not.
+// whats returns the limits in a store's error that a request met. It returns none if the error is
+// not about limits. write says whether the request writes, in case the error does not tell.
 func whats(e *exception.Error, write bool) (all []What) {
 	switch e.Kind {
 	case exception.ProvisionedThroughputExceeded, exception.Throttling, exception.RequestLimitExceeded:
@@ -77,9 +77,9 @@ func ofReason(r exception.ThrottlingReason, write bool) What {
 	return w
 }
 
-// ofText reads an error that has no ThrottlingReasons. That a table's provisioned
-// throughput was exceeded, DynamoDB has said of hot partitions, too; and that a table is
-// being scaled, of both.
+// ofText reads an error without ThrottlingReasons. It does not trust two messages: DynamoDB has
+// reported a table's provisioned throughput as exceeded for hot partitions, too, and has reported
+// in both cases that a table is being scaled.
 func ofText(k exception.Kind, text string) Cause {
 	switch {
 	case k == exception.RequestLimitExceeded,
@@ -90,8 +90,8 @@ func ofText(k exception.Kind, text string) Cause {
 	return Untold
 }
 
-// ofReasonCode reads why one action cancelled a transaction; false where that was no
-// limit.
+// ofReasonCode reads the reason with which one action cancelled a transaction. It returns false if
+// that was not a limit.
 func ofReasonCode(r exception.CancellationReason) (Cause, bool) {
 	switch r.Code {
 	case "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// MaxTables is how many tables are counted by name; MaxKeys how many keys are.
+// MaxTables is the number of tables that are counted by name. MaxKeys is the number of keys that
+// are counted.
 const (
 	MaxTables = 200
 	MaxKeys   = 50
@@ -17,22 +18,22 @@ const (
 // Other is the name under which tables beyond MaxTables are counted.
 const Other = "other"
 
-// TableCount is how often requests on a table met a limit.
+// TableCount is the number of times that requests on a table met a limit.
 type TableCount struct {
-	Table string // "" where the request names none, or several
+	Table string // "": the request names no table, or several
 	What
 	Times int64
 }
 
-// KeyCount is how often requests about a partition key met a limit, since the key is
-// among those that are counted.
+// KeyCount is the number of times that requests on a partition key met a limit since the key has
+// been counted.
 type KeyCount struct {
 	Table, Key string
 	What
 	Times int64
 }
 
-// counts are what a Store has counted.
+// counts holds the counts of a Store.
 type counts struct {
 	mu     sync.Mutex
 	named  map[string]bool
@@ -40,15 +41,15 @@ type counts struct {
 	keys   map[KeyCount]*times  // the same
 }
 
-// times is a key's count. weight is never less than how often the key was throttled since
-// the start: it has the weight of the key whose place it took.
+// times is the count of a key. weight is at least the number of times that the key has been
+// throttled since the start, because it includes the weight of the key that it replaced.
 type times struct{ own, weight int64 }
 
 func newCounts() *counts {
 	return &counts{named: map[string]bool{}, tables: map[TableCount]int64{}, keys: map[KeyCount]*times{}}
 }
 
-// add counts. key may be empty: it is not known.
+// add counts one limit. key is empty if it is unknown.
 func (c *counts) add(table, key string, w What) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +74,7 @@ func (c *counts) add(table, key string, w What) {
 	n.weight++
 }
 
-// room makes room for one more key, and returns the weight of the one that left.
+// room makes room for one more key and returns the weight of the key that it removed.
 func (c *counts) room() int64 {
 	if len(c.keys) < MaxKeys {
 		return 0
@@ -89,7 +90,7 @@ func (c *counts) room() int64 {
 	return weight
 }
 
-// forget lets a table leave.
+// forget removes a table's counts.
 func (c *counts) forget(table string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +121,7 @@ func (c *counts) byTable() []TableCount {
 	return all
 }
 
-// byKey are the keys, those first that were throttled most often.
+// byKey returns the keys, those that were throttled most often first.
 func (c *counts) byKey() []KeyCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()

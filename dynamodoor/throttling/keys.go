@@ -14,13 +14,13 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// target is what a request, or a part of one, is about.
+// target is the object of a request, or of a part of one.
 type target struct {
 	table string
-	at    func(hash string) (attribute.Value, bool) // the value of a partition key attribute; nil: not known
+	at    func(hash string) (attribute.Value, bool) // returns the value of a partition key attribute; nil: unknown
 }
 
-// target returns what a request is about; a target without a table where that is none, or
+// targetOf returns the object of a request. The target has no table if the request names none, or
 // several.
 func targetOf(q api.Request) target {
 	switch q := q.(type) {
@@ -48,7 +48,7 @@ func targetOf(q api.Request) target {
 	return target{}
 }
 
-// action is what action i of a transaction is about.
+// action returns the object of action i of a transaction.
 func action(q api.Request, i int) target {
 	switch q := q.(type) {
 	case *api.TransactGetItems:
@@ -67,7 +67,7 @@ func action(q api.Request, i int) target {
 	return target{}
 }
 
-// unprocessed calls f with what a batch has left undone.
+// unprocessed calls f with each part of a batch that the store left out.
 func unprocessed(r api.Response, f func(target)) {
 	switch r := r.(type) {
 	case *api.BatchGetResponse:
@@ -89,8 +89,8 @@ func unprocessed(r api.Response, f func(target)) {
 	}
 }
 
-// key is the text of the partition key that a target has in the table, or in an index;
-// empty where it is not known.
+// key returns the text of the target's partition key in the table, or in an index. It returns "" if
+// the key is unknown.
 func (g target) key(t *schema.Table, index string) string {
 	if t == nil || g.at == nil {
 		return ""
@@ -117,10 +117,10 @@ func (g target) key(t *schema.Table, index string) string {
 	return strings.Join(texts, ",")
 }
 
-// longestShown bounds a key that is shown.
+// longestShown is the largest length of a key that is shown.
 const longestShown = 64
 
-// shown is a key's text as an operator sees it, in memory of its own.
+// shown returns a key's text for the operator, in its own memory.
 func shown(key string) string {
 	key = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -134,8 +134,8 @@ func shown(key string) string {
 	return strings.Clone(key)
 }
 
-// hashed is what stands for a key that is not to be seen: the first 12 digits of the
-// SHA-256 of its text.
+// hashed returns what is shown instead of a secret key: the first 12 digits of the SHA-256 of its
+// text.
 func hashed(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:6])

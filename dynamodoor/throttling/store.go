@@ -17,28 +17,28 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// Under is what a Store stands in front of.
+// Under is the store below a Store.
 type Under interface {
-	// Do carries out one operation, whose request has this body, and appends the
-	// answer's body to dst.
+	// Do carries out one operation whose request has this body, and appends the answer's body to
+	// dst.
 	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
-	// Has says whether there is such an operation.
+	// Has reports whether the store has an operation.
 	Has(operation string) bool
 }
 
-// Options are what a Store is made of.
+// Options holds the dependencies and settings of a Store.
 type Options struct {
 	Store Under // needed
 
-	// Schema tells a table's schema, as clients know it; it may keep it. Nil: keys are
-	// not known.
+	// Schema returns a table's schema as clients know it. It may cache schemas. Nil: keys are
+	// unknown.
 	Schema func(ctx context.Context, table string) (*schema.Table, error)
 
-	// ShowKeys has keys shown as they are; else their hashes are.
+	// ShowKeys shows keys in clear text; otherwise their hashes are shown.
 	ShowKeys bool
 }
 
-// Store counts what the one below it throttles. It is safe for concurrent use.
+// Store counts the requests that the store below it throttles. It is safe for concurrent use.
 type Store struct {
 	options Options
 	counts  *counts
@@ -50,16 +50,16 @@ func New(o Options) *Store { return &Store{options: o, counts: newCounts()} }
 // Has implements Under.
 func (s *Store) Has(operation string) bool { return s.options.Store.Has(operation) }
 
-// Tables are the counts by table, in no order.
+// Tables returns the counts by table, in no order.
 func (s *Store) Tables() []TableCount { return s.counts.byTable() }
 
-// Keys are the partition keys that met a limit most often, the first most often.
+// Keys returns the partition keys that met limits, the most frequent first.
 func (s *Store) Keys() []KeyCount { return s.counts.byKey() }
 
 // Do implements Under.
 func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
 	var n *note
-	if u := observe.Of(ctx); u != nil { // the request may be several, some of which are tried again
+	if u := observe.Of(ctx); u != nil { // the door may split the request into several, and retry some of them
 		n = &note{s: s, operation: operation, body: body}
 		u.Told = n.failed
 		defer n.end()
@@ -85,12 +85,12 @@ func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 	return out, err
 }
 
-// longestBatch is the length of an answer to BatchGetItem up to which what it leaves
-// undone was throttled: DynamoDB also leaves undone what makes the answer too long, from
-// 1 MB of one partition on.
+// longestBatch is the length of an answer to BatchGetItem up to which the keys left out were
+// throttled. DynamoDB also leaves out keys if the answer would be too long, from 1 MB of one
+// partition on.
 const longestBatch = 1 << 20
 
-// left counts what a batch has left undone. The store does not say for which cause.
+// left counts the parts of a batch that the store left out. The store does not tell the cause.
 func (s *Store) left(operation string, body, out []byte) {
 	member := []byte(`"UnprocessedItems":`)
 	if operation == "BatchGetItem" {
@@ -114,27 +114,27 @@ func (s *Store) left(operation string, body, out []byte) {
 	unprocessed(r, func(g target) { n.count(g, What{Write: writes(operation)}) })
 }
 
-// writes tells whether an operation on items writes.
+// writes reports whether an operation on items writes.
 func writes(operation string) bool {
 	o := api.OperationOf(operation)
 	return o.About == api.Items && o.Writes
 }
 
-// note counts what one request of a client meets.
+// note counts the limits that one client request meets.
 type note struct {
 	s         *Store
 	operation string
 	body      []byte
-	seen      atomic.Bool // a part of it was throttled
+	seen      atomic.Bool // a part of the request was throttled
 
 	mu      sync.Mutex
-	ended   bool // the body is not the request's any more
+	ended   bool // the body no longer belongs to the request
 	read    bool
 	q       api.Request
 	schemas map[string]*schema.Table
 }
 
-// failed counts an error of the request, or of a request to the store for it, if it is
+// failed counts an error of the request, or of one of its requests to the store, if the error is
 // about limits.
 func (n *note) failed(err error) {
 	var e *exception.Error
@@ -151,8 +151,8 @@ func (n *note) failed(err error) {
 	}
 }
 
-// cancelled counts the actions of a transaction that met limits. If the error has
-// ThrottlingReasons of one cause, that is the cause where an action does not say its own.
+// cancelled counts the actions of a transaction that met limits. If all of the error's
+// ThrottlingReasons have one cause, that cause applies to actions that do not name their own.
 func (n *note) cancelled(e *exception.Error) {
 	var all What
 	for i, r := range e.Throttling {
@@ -177,15 +177,15 @@ func (n *note) cancelled(e *exception.Error) {
 	}
 }
 
-// end ends the time in which the body may be read: a part of the request that nobody
-// waits for may fail later.
+// end ends the time in which the body may be read, because a part of the request for which nobody
+// waits may fail later.
 func (n *note) end() {
 	n.mu.Lock()
 	n.ended = true
 	n.mu.Unlock()
 }
 
-// request is the client's request; nil where it cannot be read.
+// request returns the client's request, or nil if it cannot be read.
 func (n *note) request() api.Request {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -199,10 +199,10 @@ func (n *note) request() api.Request {
 	return n.q
 }
 
-// patience is how long a schema is waited for.
+// patience is the longest wait for a schema.
 const patience = time.Second
 
-// schema is that of a table; nil where it is not to be had.
+// schema returns the schema of a table, or nil if it is not available.
 func (n *note) schema(table string) *schema.Table {
 	if n.s.options.Schema == nil || table == "" {
 		return nil
@@ -213,7 +213,7 @@ func (n *note) schema(table string) *schema.Table {
 	if !ok {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		t, _ = n.s.options.Schema(ctx, table) // without it the key is not known, and the table is counted
+		t, _ = n.s.options.Schema(ctx, table) // without a schema the key is unknown, and only the table is counted
 		if n.schemas == nil {
 			n.schemas = map[string]*schema.Table{}
 		}
@@ -236,7 +236,7 @@ func (n *note) count(g target, w What) {
 	n.s.counts.add(strings.Clone(g.table), key, w)
 }
 
-// simple is a table's name where a request may name its ARN.
+// simple returns a table's name, even if the request uses its ARN.
 func simple(table string) string {
 	if strings.HasPrefix(table, "arn:") {
 		return table[strings.LastIndexByte(table, '/')+1:]
