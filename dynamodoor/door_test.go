@@ -35,7 +35,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// echo is a store that answers a request's body, and fails where that says so.
+// echo is a store that answers a request's body, and fails if the body says so.
 type echo struct{}
 
 func (echo) Has(operation string) bool { return operation == "Echo" }
@@ -52,7 +52,7 @@ func (echo) Do(_ context.Context, _ string, body, dst []byte) ([]byte, error) {
 	return append(dst, body...), nil
 }
 
-// serve serves a door in each way that clients may speak to it.
+// serve serves a door in each way in which clients may connect to it.
 func serve(t *testing.T) (plain, prior, secure *http.Client, base, secureBase string) {
 	t.Helper()
 	start := func(o Options) string {
@@ -156,7 +156,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// The cases' answers are AWS's, as dynalite has recorded them.
+// TestRefusals checks that the answers are AWS's, as dynalite has recorded them.
 func TestRefusals(t *testing.T) {
 	plain, _, _, base, _ := serve(t)
 	const coral = `{"__type":"com.amazon.coral.service#`
@@ -170,7 +170,7 @@ func TestRefusals(t *testing.T) {
 		{"health check", "", func(r *http.Request) { r.Method = "GET" }, 200, "healthy: dynamodb.us-east-1.amazonaws.com "},
 		{"method", "{}", func(r *http.Request) { r.Method = "PUT" }, 404, "<UnknownOperationException/>\n"},
 		{"content type", "{}", func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 404, "<UnknownOperationException/>\n"},
-		{"no JSON", "{", nil, 200, "{"}, // the store's to say
+		{"no JSON", "{", nil, 200, "{"}, // the store reports it
 		{"no JSON, and no operation", "{", func(r *http.Request) { r.Header.Del("X-Amz-Target") }, 400, coral + `SerializationException"}`},
 		{"no body", "", nil, 400, coral + `SerializationException"}`},
 		{"no operation", "{}", func(r *http.Request) { r.Header.Del("X-Amz-Target") }, 400, coral + `UnknownOperationException"}`},
@@ -240,7 +240,7 @@ func TestBodyIsBounded(t *testing.T) {
 		}
 		resp, err := plain.Do(r)
 		if err != nil {
-			continue // the door has cut the connection before all was sent
+			continue // the door has closed the connection before all was sent
 		}
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusRequestEntityTooLarge {
@@ -253,8 +253,8 @@ func TestBodyIsBounded(t *testing.T) {
 	}
 }
 
-// Answers of four kilobytes are compressed where the client takes that, as AWS's are; the
-// choices are those that were found of it (ScyllaDB's Alternator tests).
+// TestCompressedAnswers checks that answers of four kilobytes are compressed if the client accepts
+// that, like AWS's. The choices are those that ScyllaDB's Alternator tests found for AWS.
 func TestCompressedAnswers(t *testing.T) {
 	plain, _, _, base, _ := serve(t)
 	long := `"` + strings.Repeat("abcd", 1024) + `"`
@@ -300,7 +300,7 @@ func TestCompressedAnswers(t *testing.T) {
 	}
 }
 
-// compressed is text in a coding.
+// compressed returns text in a coding.
 func compressed(t *testing.T, coding, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -324,9 +324,9 @@ func compressed(t *testing.T, coding, text string) string {
 	return b.String()
 }
 
-// Requests may be compressed. However short one is, it is no longer than others may be
-// when it is read, and what cannot be read is the client's error. (AWS, which reads gzip
-// only, has no limit there and says that it has failed.)
+// TestCompressedRequests checks that requests may be compressed. However short the compressed form
+// is, the body must not be longer than other bodies. A body that cannot be decompressed is the
+// client's error. (AWS reads only gzip, has no limit there, and reports its own failure.)
 func TestCompressedRequests(t *testing.T) {
 	plain, _, _, base, _ := serve(t)
 	const text = `{"a":"b"}`
@@ -458,7 +458,7 @@ func (w waiting) Do(_ context.Context, _ string, _, dst []byte) ([]byte, error) 
 	return append(dst, "done"...), nil
 }
 
-// asker is a store that answers who asks.
+// asker is a store that answers with the principal of the request.
 type asker struct{}
 
 func (asker) Has(string) bool { return true }
@@ -527,8 +527,8 @@ func (s slow) Do(ctx context.Context, _ string, _, dst []byte) ([]byte, error) {
 	}
 }
 
-// What reads a whole table is not ended by the deadlines of connections; other
-// operations are.
+// TestLongOperations checks that the deadlines of connections do not end an operation that reads a
+// whole table, but do end others.
 func TestLongOperations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := New(Options{Store: slow(time.Hour)})

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/lane"
 )
 
-// stuck is a store whose Queries wait for the test, or for their clients to go.
+// stuck is a store whose Queries wait for the test, or for their clients to disconnect.
 type stuck struct {
 	began chan context.Context
 	goOn  chan struct{}
@@ -47,9 +47,9 @@ func askAs(d *Door, ctx context.Context, operation string) *httptest.ResponseRec
 	return w
 }
 
-// A client whose long requests fill its part of the door keeps neither its own short
-// ones waiting nor another's long ones; a request whose client has gone leaves the
-// queue, and one that nobody can be answered any more is ended.
+// TestLongRequestsLeaveRoom checks that a client whose long requests fill its part of the door
+// delays neither its own short requests nor another client's long ones. A request whose client has
+// gone leaves the queue. A request that can no longer be answered in time is ended.
 func TestLongRequestsLeaveRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stuck{make(chan context.Context, 10), make(chan struct{})}
@@ -89,7 +89,7 @@ func TestLongRequestsLeaveRoom(t *testing.T) {
 	})
 }
 
-// Each connection is a client.
+// TestConnectionsAreClients checks that each connection counts as a client.
 func TestConnectionsAreClients(t *testing.T) {
 	s := stuck{make(chan context.Context, 10), make(chan struct{})}
 	close(s.goOn)

@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel/evenkeel/budget"
 )
 
-// talker is a store that answers "long" with five megabytes, and else what it is
-// asked.
+// talker is a store that answers "long" with five megabytes, and any other body with the body
+// itself.
 type talker struct{}
 
 func (talker) Has(string) bool { return true }
@@ -31,7 +31,7 @@ func (talker) Do(_ context.Context, _ string, body, dst []byte) ([]byte, error) 
 	return append(dst, body...), nil
 }
 
-// narrow is a door with room for two bodies of a megabyte, beside what is for short
+// narrow returns a door with room for two bodies of a megabyte, besides the room for short
 // requests.
 func narrow(t *testing.T, patience time.Duration) *Door {
 	t.Helper()
@@ -42,7 +42,7 @@ func narrow(t *testing.T, patience time.Duration) *Door {
 	return d
 }
 
-// given fails unless the door's requests have given back what they held.
+// given fails the test unless the door's requests have given back the memory that they held.
 func given(t *testing.T, d *Door) {
 	t.Helper()
 	if s := d.options.Memory.Stats(); s.Held != 0 || s.Requests != 0 || s.Waiting != 0 {
@@ -50,7 +50,7 @@ func given(t *testing.T, d *Door) {
 	}
 }
 
-// upload is a request whose body comes piece by piece.
+// upload is a request whose body arrives in pieces.
 type upload struct {
 	body *io.PipeWriter
 	done chan *httptest.ResponseRecorder
@@ -89,8 +89,8 @@ func (u *upload) end() *httptest.ResponseRecorder {
 	return <-u.done
 }
 
-// Bodies that are sent slowly keep no more than what the budget has; who comes then waits, and
-// short requests do not.
+// TestLongBodiesWaitForRoom checks that bodies that arrive slowly keep at most the budget's memory.
+// Later long requests wait, and short requests do not.
 func TestLongBodiesWaitForRoom(t *testing.T) {
 	d := narrow(t, time.Minute)
 	part := strings.Repeat("x", 900<<10)
@@ -98,12 +98,12 @@ func TestLongBodiesWaitForRoom(t *testing.T) {
 	for i := range 2 {
 		slow[i] = begin(d)
 		slow[i].send(t, part[1:])
-		slow[i].send(t, "x") // is read once there was room
+		slow[i].send(t, "x") // the door reads this once there was room
 	}
 	waits := make(chan int, len(slow))
 	for i := 2; i < len(slow); i++ {
 		slow[i] = begin(d)
-		slow[i].send(t, part[:shortBytes]) // taken without a count
+		slow[i].send(t, part[:shortBytes]) // the door takes this without counting it
 		go func() {
 			slow[i].send(t, part[shortBytes:])
 			waits <- i
@@ -120,7 +120,7 @@ func TestLongBodiesWaitForRoom(t *testing.T) {
 	}
 	for i := range slow {
 		if i >= 2 {
-			i = <-waits // in which order they have waited is not told
+			i = <-waits // the order in which they waited is unknown
 		}
 		if w := slow[i].end(); w.Code != http.StatusOK || w.Body.Len() != len(part) {
 			t.Errorf("body %d: %d, %d bytes", i, w.Code, w.Body.Len())
@@ -135,7 +135,7 @@ func TestLongBodiesAreRefusedInTheEnd(t *testing.T) {
 	part := strings.Repeat("x", 900<<10)
 	for _, u := range []*upload{first, second} {
 		u.send(t, part)
-		u.send(t, "x") // is read once there was room
+		u.send(t, "x") // the door reads this once there was room
 	}
 	third := begin(d)
 	third.send(t, part)
@@ -166,8 +166,8 @@ func (u untaken) Write(p []byte) (int, error) {
 	return 0, context.DeadlineExceeded
 }
 
-// Answers that nobody takes keep no more than what the budget has: further reads are refused,
-// writes, which have happened, are not.
+// TestAnswersThatAreNotTaken checks that answers that nobody takes keep at most the budget's
+// memory. Further reads are refused; writes, which have happened, are not.
 func TestAnswersThatAreNotTaken(t *testing.T) {
 	d := narrow(t, time.Millisecond)
 	u := untaken{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
@@ -191,8 +191,8 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 	}
 }
 
-// Who announces a body that is too long and waits for the answer gets it; what breaks
-// off is not too long.
+// TestBodiesThatAreNotRead checks that a client that announces too long a body and waits for the
+// answer gets it. A body that breaks off is not too long.
 func TestBodiesThatAreNotRead(t *testing.T) {
 	_, _, _, base, _ := serve(t)
 	for _, c := range []struct {
@@ -209,7 +209,7 @@ func TestBodiesThatAreNotRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // for a door that waits for more, and for none that is slow
+		_ = conn.SetDeadline(time.Now().Add(time.Minute)) // for a door that waits for more; no door is that slow
 		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\n%s\r\n%s", c.headers, c.body)
 		if c.end {
 			_ = conn.(*net.TCPConn).CloseWrite()
@@ -222,7 +222,7 @@ func TestBodiesThatAreNotRead(t *testing.T) {
 	}
 }
 
-// stalling is a store that answers when the client has hung up.
+// stalling is a store that answers when the client has disconnected.
 type stalling struct{ begun chan struct{} }
 
 func (stalling) Has(string) bool { return true }
@@ -233,7 +233,7 @@ func (s stalling) Do(ctx context.Context, operation string, _, dst []byte) ([]by
 	return dst, fmt.Errorf("%s: %w", operation, ctx.Err())
 }
 
-// A client that hangs up is no error of the door's.
+// TestHangingUpIsNotLogged checks that a client that disconnects is not logged as the door's error.
 func TestHangingUpIsNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	store := stalling{make(chan struct{})}

@@ -43,7 +43,7 @@ func keys(t testing.TB) *Keys {
 	return k
 }
 
-// signed is a request as the SDK signs it, on its way over HTTP.
+// signed returns a request as the SDK signs it and HTTP transports it.
 func signed(t testing.TB, c aws.Credentials, at time.Time, body string) *http.Request {
 	t.Helper()
 	r := httptest.NewRequest("POST", "http://127.0.0.1:8000/", strings.NewReader(body))
@@ -74,8 +74,8 @@ func TestWhatTheSDKSignsIsRight(t *testing.T) {
 	}
 }
 
-// The same over a connection: what the server's library makes of headers is what was
-// signed.
+// TestOverHTTP checks signatures over a connection: the server's library presents the headers as
+// they were signed.
 func TestOverHTTP(t *testing.T) {
 	k := keys(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -103,8 +103,8 @@ func TestOverHTTP(t *testing.T) {
 	}
 }
 
-// presigned is a request whose signature, of noon, is in its query. change changes it
-// before it is signed.
+// presigned returns a request with its signature, of noon, in the query. change changes it before
+// it is signed.
 func presigned(t testing.TB, c aws.Credentials, query string, change func(r *http.Request)) *http.Request {
 	t.Helper()
 	r := httptest.NewRequest("POST", "http://127.0.0.1:8000/?"+query, nil)
@@ -123,14 +123,15 @@ func presigned(t testing.TB, c aws.Credentials, query string, change func(r *htt
 	return r
 }
 
-// A signature in a query is good for as long as it says, and no longer, also where that
-// is less than clocks may differ; one that does not say is good for as long as another.
+// TestPresigned checks that a signature in a query is valid exactly as long as it says, even if
+// that is shorter than the allowed difference of clocks. A signature that does not say it is valid
+// as long as one in a header.
 func TestPresigned(t *testing.T) {
 	k := keys(t)
 	for _, c := range []struct {
 		query string
 		after time.Duration
-		want  string // "": it is good
+		want  string // "": the signature is valid
 	}{
 		{"X-Amz-Expires=3600", 50 * time.Minute, ""},
 		{"X-Amz-Expires=3600", 60 * time.Minute, ""},
@@ -159,7 +160,7 @@ func TestPresigned(t *testing.T) {
 			t.Errorf("%s, %v later: %v\n got %v\nwant %s", c.query, c.after, p, err, c.want)
 		}
 	}
-	// The time of a signature in the header is not the query's to say.
+	// The query does not set the time of a signature in the header.
 	r := httptest.NewRequest("POST", "http://127.0.0.1:8000/?X-Amz-Expires=604800", strings.NewReader("{}"))
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
 	sum := sha256.Sum256([]byte("{}"))
@@ -174,7 +175,7 @@ func TestPresigned(t *testing.T) {
 	}
 }
 
-// A session's token is signed, and is one.
+// TestSessionTokens checks that a session token must be signed, and that there is only one.
 func TestSessionTokens(t *testing.T) {
 	const unsigned = "InvalidSignatureException: 'X-Amz-Security-Token' must be a 'SignedHeader' in the AWS Authorization."
 	const unknown = "UnrecognizedClientException: The security token included in the request is invalid."
@@ -186,7 +187,7 @@ func TestSessionTokens(t *testing.T) {
 	header := func(c aws.Credentials) *http.Request { return signed(t, c, noon, "{}") }
 	for name, c := range map[string]struct {
 		r    *http.Request
-		then func(r *http.Request) // after it is signed
+		then func(r *http.Request) // change after signing
 		want string
 	}{
 		"signed":                         {r: header(b)},

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// keyOf is the key of item (a, n).
+// keyOf returns the key of item (a, n).
 func keyOf(n int) string { return fmt.Sprintf(`{"k":{"S":"a"},"n":{"N":"%d"}}`, n) }
 
 func batchBody(more string, numbers ...int) string {
@@ -35,7 +35,7 @@ func TestBatchesAskForTheRest(t *testing.T) {
 	}
 	for _, step := range []struct {
 		numbers []int
-		asked   []int // nil: not at all
+		asked   []int // nil: the store was not asked
 	}{
 		{[]int{2, 1, 3}, []int{2, 1, 3}},
 		{[]int{1, 3, 2}, nil},
@@ -52,7 +52,7 @@ func TestBatchesAskForTheRest(t *testing.T) {
 			t.Errorf("%v: asked %d times, the last for %s", step.numbers, asked, x.store.last["BatchGetItem"])
 		}
 	}
-	// What batches have read serves GetItem, and the reverse.
+	// Items from batches serve GetItem, and the reverse.
 	x.store.took("GetItem")
 	if got := x.do("GetItem", `{"TableName":"Tab","Key":`+keyOf(4)+`}`); got != `{"Item":{"k":{"S":"a"},"n":{"N":"4"},"v":{"S":"v4"}}}` || x.store.took("GetItem") != 0 {
 		t.Errorf("of a batch: %s, or the store was asked", got)
@@ -89,7 +89,8 @@ func TestBatchesTakeCapacityOfTheRest(t *testing.T) {
 	}
 }
 
-// An item without its key in it cannot be told from another.
+// TestBatchesWithoutKeysAreNotKept checks that items without their keys are not kept, because they
+// cannot be told apart.
 func TestBatchesWithoutKeysAreNotKept(t *testing.T) {
 	x := start(t)
 	x.do("PutItem", putBody("1"))
@@ -105,7 +106,8 @@ func TestBatchesWithoutKeysAreNotKept(t *testing.T) {
 	}
 }
 
-// Nor are they asked for twice, where another request has left what is like them.
+// TestBatchesWithoutKeysAreAskedForOnce checks that such items are not asked for twice if another
+// request has left similar ones.
 func TestBatchesWithoutKeysAreAskedForOnce(t *testing.T) {
 	x := start(t)
 	x.do("PutItem", putBody("1"))
@@ -117,7 +119,7 @@ func TestBatchesWithoutKeysAreAskedForOnce(t *testing.T) {
 	}
 }
 
-// An answer is no longer than the store's would be.
+// TestLargeBatches checks that an answer is no longer than the store's would be.
 func TestLargeBatches(t *testing.T) {
 	x := start(t, func(o *Options) { o.Size = 64 << 20 })
 	var numbers []int
@@ -136,7 +138,8 @@ func TestLargeBatches(t *testing.T) {
 	}
 }
 
-// A key that the store has left is not one without an item.
+// TestBatchesLeaveKeys checks that a key that the store has left out is not taken for a key without
+// an item.
 func TestBatchesLeaveKeys(t *testing.T) {
 	x := start(t)
 	x.do("GetItem", `{"TableName":"Tab","Key":`+keyOf(3)+`}`)
@@ -157,7 +160,7 @@ func TestBatchesLeaveKeys(t *testing.T) {
 	}
 }
 
-// What this package does not know an answer to be is not kept, and not composed.
+// TestAnswersOfAnUnknownForm checks that an answer of an unknown form is neither kept nor composed.
 func TestAnswersOfAnUnknownForm(t *testing.T) {
 	x := start(t)
 	x.do("PutItem", putBody("1"))

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// engine is a store that counts what it is asked, and can be made to wait and fail.
+// engine is a store that counts its requests, and that a test can make wait and fail.
 type engine struct {
 	*items.Store
 	mu       sync.Mutex
@@ -55,7 +55,7 @@ func (e *engine) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	return dst, err
 }
 
-// took is how often an operation was asked for since the last time.
+// took returns how many requests of an operation came since the last call.
 func (e *engine) took(operation string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,7 +70,7 @@ func (e *engine) hook(before, after func(ctx context.Context, operation, body st
 	e.before, e.after = before, after
 }
 
-// clock is a clock that is set by hand.
+// clock is a clock that the test sets.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -124,8 +124,8 @@ func start(t testing.TB, change ...func(o *Options)) *tested {
 	return x
 }
 
-// apart tells whether the tests' tables, and the items of table Tab, are counted apart:
-// hashes, whose seed is drawn, part 256 tables and 4,096 items at most.
+// apart reports whether the tests' tables, and the items of table Tab, have different counts.
+// Hashes with a random seed distinguish at most 256 tables and 4,096 items.
 func (x *tested) apart() bool {
 	tables, slots := make(map[*fence.TableEpoch]bool), make(map[*fence.Slot]bool)
 	for _, name := range []string{"Tab", "Uab", "Other"} {
@@ -159,7 +159,7 @@ func (x *tested) do(operation, body string) string {
 	return answer
 }
 
-// get reads item (a, 1), and tells whether the store was asked for it.
+// get reads item (a, 1) and reports whether the store was asked for it.
 func (x *tested) get(more ...string) (answer string, asked bool) {
 	x.t.Helper()
 	x.store.took("GetItem")
@@ -179,8 +179,8 @@ func itemAnswer(v string) string {
 	return `{"Item":{"k":{"S":"a"},"n":{"N":"1"},"v":{"S":"` + v + `"}}}`
 }
 
-// want reads item (a, 1) and says what is wrong with the answer, and with whether
-// the store was asked.
+// want reads item (a, 1). It fails if the answer is wrong, or if the store was asked, or not asked,
+// unexpectedly.
 func (x *tested) want(what, answer string, asked bool) {
 	x.t.Helper()
 	got, was := x.get()
@@ -199,7 +199,8 @@ func TestItemsAreKept(t *testing.T) {
 	}
 }
 
-// What is in the memory that an answer is appended to stays, and is no part of it.
+// TestAnswersAreAppended checks that bytes already in the memory to which an answer is appended
+// stay, and are not part of the answer.
 func TestAnswersAreAppended(t *testing.T) {
 	x := start(t, func(o *Options) { o.QueryTTL = time.Minute })
 	x.do("PutItem", putBody("1"))
@@ -331,13 +332,14 @@ func TestConsistentReadsAskTheStore(t *testing.T) {
 	if b, g := x.store.took("BatchGetItem"), x.store.took("TransactGetItems"); b != 2 || g != 2 {
 		t.Errorf("asked %d and %d times of 2", b, g)
 	}
-	// Nor do they fill it.
+	// Consistent reads do not fill the cache.
 	x.do("PutItem", putBody("2"))
 	x.get(`,"ConsistentRead":true`)
 	x.want("after a consistent read", itemAnswer("2"), true)
 }
 
-// What is wrong with a request is told even if what it asks for is kept.
+// TestWrongRequestsAskTheStore checks that errors in a request are reported even if the cache has
+// the requested item.
 func TestWrongRequestsAskTheStore(t *testing.T) {
 	x := start(t)
 	x.do("PutItem", putBody("1"))
@@ -379,7 +381,7 @@ func TestItemsHaveATimeToLive(t *testing.T) {
 	x := start(t)
 	x.do("PutItem", putBody("1"))
 	x.get()
-	// Behind the door.
+	// Write behind the door.
 	if _, err := x.store.Store.Do(t.Context(), "PutItem", []byte(putBody("2")), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +392,8 @@ func TestItemsHaveATimeToLive(t *testing.T) {
 	x.want("after it", itemAnswer("2"), false)
 }
 
-// An item that expires is not shown after that: the store may have removed it.
+// TestItemsThatExpire checks that an item that has expired is not shown, because the store may have
+// removed it.
 func TestItemsThatExpire(t *testing.T) {
 	x := start(t)
 	x.do("UpdateTimeToLive", `{"TableName":"Tab","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"until"}}`)
@@ -429,7 +432,7 @@ func TestItemsThatExpire(t *testing.T) {
 		t.Errorf("the store was asked %d times for its attribute", n)
 	}
 
-	// The attribute is another.
+	// The table now has another attribute.
 	x.do("UpdateTimeToLive", `{"TableName":"Tab","TimeToLiveSpecification":{"Enabled":false,"AttributeName":"until"}}`)
 	put(number(now - 10))
 	x.want("of no consequence", `{"Item":`+item(number(now-10))+`}`, false)
@@ -458,7 +461,7 @@ func TestTimeToLiveThatIsNotTold(t *testing.T) {
 	}
 }
 
-// A table of the same name in another account is another.
+// TestAccountsAreApart checks that tables of the same name in two accounts are different tables.
 func TestAccountsAreApart(t *testing.T) {
 	x := start(t)
 	x.do("PutItem", putBody("1"))

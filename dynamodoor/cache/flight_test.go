@@ -17,14 +17,14 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// outcome is what became of a request.
+// outcome is the outcome of a request.
 type outcome struct {
 	answer string
 	err    error
 	panic  any
 }
 
-// begin sends a request, whose outcome is to be had later.
+// begin sends a request and returns a channel for its outcome.
 func (x *tested) begin(ctx context.Context, operation, body string) chan outcome {
 	c := make(chan outcome, 1)
 	go func() {
@@ -33,7 +33,7 @@ func (x *tested) begin(ctx context.Context, operation, body string) chan outcome
 			o.panic = recover()
 			c <- o
 		}()
-		// The memory of the answer is used again as soon as it is there.
+		// The memory of the answer is reused as soon as the answer is complete.
 		dst := append(make([]byte, 0, 4096), "before:"...)
 		answer, err := x.Do(ctx, operation, []byte(body), dst)
 		after, ok := strings.CutPrefix(string(answer), "before:")
@@ -47,7 +47,7 @@ func (x *tested) begin(ctx context.Context, operation, body string) chan outcome
 	return c
 }
 
-// hold makes the store wait, once it has read, until it is let go.
+// hold makes the store wait after it has read, until the test releases it.
 func (x *tested) hold(operation string) (release func()) {
 	proceed := make(chan bool)
 	x.store.hook(nil, func(ctx context.Context, op, _ string) error {
@@ -72,8 +72,8 @@ func as(who string) context.Context {
 	return principal.With(context.Background(), principal.Principal{ID: who})
 }
 
-// reads are reads of item (a, 1) that are one though their texts differ, with what
-// they answer.
+// reads lists reads of item (a, 1) that are identical although their texts differ, with their
+// answers.
 var reads = []struct{ operation, body, same, answer string }{
 	{"GetItem", getBody(), `{"Key":{"n":{"N":"1.0"},"k":{"S":"a"}},"TableName":"Tab"}`, itemAnswer("1")},
 	{"BatchGetItem", batchBody("", 1), `{ "RequestItems" : {"Tab":{"Keys":[{"n":{"N":"1"},"k":{"S":"a"}}]}}}`, `{"Responses":{"Tab":[` + itemOfA1 + `]},"UnprocessedKeys":{}}`},
@@ -87,7 +87,7 @@ func TestIdenticalReadsShareARequest(t *testing.T) {
 	for _, r := range reads {
 		synctest.Test(t, func(t *testing.T) {
 			x := start(t)
-			x.get() // the key is known from here on
+			x.get() // from here on, the cache knows the key
 			x.do("PutItem", putBody("1"))
 			x.store.took(r.operation)
 			release := x.hold(r.operation)
@@ -112,7 +112,7 @@ func TestIdenticalReadsShareARequest(t *testing.T) {
 	}
 }
 
-// Two requests with one hash are two.
+// TestHashesMayCollide checks that two requests with one hash stay two requests.
 func TestHashesMayCollide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t)
@@ -149,7 +149,8 @@ func TestHashesMayCollide(t *testing.T) {
 	})
 }
 
-// Batches share the request for what is not kept.
+// TestBatchesShareTheRest checks that batches share the request for items that the cache does not
+// have.
 func TestBatchesShareTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t)
@@ -171,7 +172,8 @@ func TestBatchesShareTheRest(t *testing.T) {
 	})
 }
 
-// Strongly consistent reads see what was before they began, and so share nothing.
+// TestConsistentReadsShareNoRequest checks that strongly consistent reads share no request, because
+// they see the state before they began.
 func TestConsistentReadsShareNoRequest(t *testing.T) {
 	for _, r := range reads {
 		synctest.Test(t, func(t *testing.T) {
@@ -190,8 +192,8 @@ func TestConsistentReadsShareNoRequest(t *testing.T) {
 	}
 }
 
-// A read that began before a write is not for one that begins after it, nor for one
-// that begins while it is under way.
+// TestReadsAreNotSharedAcrossWrites checks that a read that began before a write does not serve one
+// that begins after the write, or while the write is under way.
 func TestReadsAreNotSharedAcrossWrites(t *testing.T) {
 	const after = `"v":{"S":"2"}`
 	for _, write := range []struct{ name, operation, body string }{
@@ -272,7 +274,8 @@ func TestOneWhoGivesUpFailsNoOther(t *testing.T) {
 	}
 }
 
-// When all have given up the store's request ends, and nobody joins it.
+// TestAllGiveUp checks that the store's request ends when all readers have given up, and that
+// nobody joins it then.
 func TestAllGiveUp(t *testing.T) {
 	for _, r := range reads {
 		synctest.Test(t, func(t *testing.T) {
@@ -284,7 +287,7 @@ func TestAllGiveUp(t *testing.T) {
 					return nil
 				}
 				<-ctx.Done()
-				time.Sleep(time.Second) // it takes a while to end
+				time.Sleep(time.Second) // the request takes a while to end
 				ended <- true
 				return ctx.Err()
 			}, nil)
@@ -307,7 +310,8 @@ func TestAllGiveUp(t *testing.T) {
 	}
 }
 
-// Errors are shared as answers are; a panic is that of who met it.
+// TestFailures checks that errors are shared like answers, and that a panic fails only the request
+// that met it.
 func TestFailures(t *testing.T) {
 	for _, r := range reads {
 		synctest.Test(t, func(t *testing.T) {
@@ -353,7 +357,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// The store is asked once, and so its capacity is told once.
+// TestSharedRequestsTakeCapacityOnce checks that a shared request reports its capacity once,
+// because the store was asked once.
 func TestSharedRequestsTakeCapacityOnce(t *testing.T) {
 	for _, r := range reads {
 		synctest.Test(t, func(t *testing.T) {
@@ -371,16 +376,17 @@ func TestSharedRequestsTakeCapacityOnce(t *testing.T) {
 	}
 }
 
-// A write of unknown outcome may be carried out while a read is under way. Another client may have
-// seen that by a strongly consistent read; so no later read is given the older answer, not even when
-// the time is over in which the write may be carried out.
+// TestReadsAreNotSharedAfterAWriteOfUnknownOutcome covers a write of unknown outcome that is
+// carried out while a read is under way. Another client may have seen the write with a strongly
+// consistent read. So no later read gets the older answer, not even after the time in which the
+// write may be carried out.
 func TestReadsAreNotSharedAfterAWriteOfUnknownOutcome(t *testing.T) {
 	const after = `"v":{"S":"2"}`
 	for _, wait := range []time.Duration{0, fence.Late} {
 		for _, r := range reads {
 			synctest.Test(t, func(t *testing.T) {
 				x := start(t)
-				x.get() // the key is known from here on
+				x.get() // from here on, the cache knows the key
 				x.do("PutItem", putBody("1"))
 				x.store.hook(func(_ context.Context, op, _ string) error {
 					if op == "PutItem" {
@@ -393,7 +399,7 @@ func TestReadsAreNotSharedAfterAWriteOfUnknownOutcome(t *testing.T) {
 				}
 				release := x.hold(r.operation)
 				first := x.begin(as("a"), r.operation, r.body)
-				if _, err := x.store.Store.Do(t.Context(), "PutItem", []byte(putBody("2")), nil); err != nil { // it is carried out
+				if _, err := x.store.Store.Do(t.Context(), "PutItem", []byte(putBody("2")), nil); err != nil { // the write is carried out
 					t.Fatal(err)
 				}
 				x.clock.add(wait)

@@ -21,18 +21,16 @@ import (
 
 const registers = 16
 
-// TestLinearizable has 64 writers and 32 readers on 16 items, over a store that takes
-// its time before and after it does what it is asked, and fails now and then, having
-// done it or not. The clock goes on, by whole milliseconds, when all wait: how much
-// happens in a second of it does not depend on the machine, and what begins in the
-// same millisecond goes on side by side.
+// TestLinearizable runs 64 writers and 32 readers on 16 items. The store takes time before and
+// after each operation, and fails at times, with or without having done it. The clock advances by
+// whole milliseconds when all goroutines wait. So the amount of work in a second does not depend on
+// the machine, and operations that begin in the same millisecond run concurrently.
 func TestLinearizable(t *testing.T) { synctest.Test(t, linearizable) }
 
 func linearizable(t *testing.T) {
 	begin := time.Now()
 	x := start(t, func(o *Options) {
-		// Time goes fast, so that what is kept expires, and what is not known is
-		// settled, within the test.
+		// Time passes fast, so that entries expire and unknown outcomes settle within the test.
 		o.Now = func() time.Time { return begin.Add(500 * time.Since(begin)) }
 	})
 	var all [registers]register.Register
@@ -57,7 +55,7 @@ func linearizable(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var running sync.WaitGroup
-	// send gives a client who loses patience at times.
+	// send gives a client a context that sometimes ends early.
 	send := func(operation, body string) (answer []byte, err error) {
 		ctx := as(strconv.Itoa(rand.IntN(2)))
 		if rand.IntN(20) == 0 {
@@ -92,7 +90,7 @@ func linearizable(t *testing.T) {
 				if _, err := send(operation, add); err == nil {
 					all[n].Acknowledge()
 				}
-				// There are times when nobody writes.
+				// Pause sometimes, so that nobody writes.
 				time.Sleep(time.Duration(rand.IntN(40))*time.Millisecond + 10*time.Since(began))
 			}
 		})
@@ -131,14 +129,14 @@ func linearizable(t *testing.T) {
 	time.Sleep(time.Second)
 	stop()
 	running.Wait()
-	// About 8,000, 750 and 800.
+	// The usual counts are about 8,000, 750 and 800.
 	if s := x.Stats(); s.Hits < 300 || s.Coalesced < 20 || s.Invalidated < 200 {
 		t.Errorf("a test of little: %+v", s)
 	}
 	x.store.hook(nil, nil)
 }
 
-// counters are the counters in an answer, by their registers.
+// counters returns the counters in an answer, by their registers.
 func counters(t *testing.T, operation string, answer []byte) map[int]int64 {
 	type item struct{ N, C struct{ N string } }
 	var a struct {
@@ -171,8 +169,8 @@ func counters(t *testing.T, operation string, answer []byte) map[int]int64 {
 	return out
 }
 
-// TestLaw sends a history drawn at random to a cache and to an engine alone: the
-// answers are the same.
+// TestLaw sends a random history to a cache and to an engine alone, and checks that the answers are
+// equal.
 func TestLaw(t *testing.T) {
 	x := start(t)
 	alone := open(t)

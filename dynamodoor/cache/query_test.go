@@ -90,7 +90,7 @@ func TestZeros(t *testing.T) {
 	}
 }
 
-// Equal documents have equal canonical forms, and others have not.
+// TestCanonical checks that equal documents have equal canonical forms, and other documents do not.
 func TestCanonical(t *testing.T) {
 	for in, want := range map[string]string{
 		` { "b" : 1 , "a" : [ 1 , {"d":null,"c":"\u0041\/"} ] } `: `{"a":[1,{"c":"A/","d":null,},],"b":1,}`,
@@ -101,7 +101,7 @@ func TestCanonical(t *testing.T) {
 		`{}`:                                                      `{}`,
 	} {
 		var s sorter
-		for range 2 { // with the memory of the last time
+		for range 2 { // reuses the memory of the last call
 			got, ok := s.appendCanonical([]byte("-"), []byte(in))
 			if string(got) != "-"+want || !ok {
 				t.Errorf("%s becomes %s %v", in, got, ok)
@@ -131,8 +131,8 @@ func FuzzCanonical(f *testing.F) {
 		if !ok {
 			return
 		}
-		// The form is JSON but for commas before an end, which a reader refuses: it
-		// is never read.
+		// The form is JSON except for commas before an end, which a reader refuses. Nothing ever
+		// reads it.
 		again, ok := new(sorter).appendCanonical(nil, append([]byte(" "), in...))
 		if !ok || string(again) != string(got) {
 			t.Fatalf("%q becomes %q and %q", in, got, again)

@@ -4,5 +4,5 @@
 
 package cache
 
-// raceDetector: under it sync.Pool drops things at random.
+// raceDetector says that the race detector is on; with it, sync.Pool drops values at random.
 const raceDetector = true

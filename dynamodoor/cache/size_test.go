@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fixed is a store whose items have a value of so many bytes.
+// fixed is a store whose items have a value of a fixed size.
 type fixed struct{ value string }
 
 func (fixed) Has(string) bool { return true }
@@ -23,7 +23,7 @@ func (f fixed) Do(_ context.Context, operation string, _, dst []byte) ([]byte, e
 	return append(append(append(dst, `{"Item":{"v":{"S":"`...), f.value...), `"}}}`...), nil
 }
 
-// Size is all that the cache takes, whatever the size of items.
+// TestSize checks that the cache takes no more memory than Size, whatever the size of items.
 func TestSize(t *testing.T) {
 	heap := func() int64 {
 		var m runtime.MemStats
@@ -41,7 +41,7 @@ func TestSize(t *testing.T) {
 		}
 		for i := range 3 * size / (bytes + 400) {
 			body := fmt.Sprintf(`{"TableName":"Tab","Key":{"k":{"S":"key %d"}}}`, i)
-			for range 2 { // what is asked for once need not be kept
+			for range 2 { // the cache need not keep an item that was asked for only once
 				if _, err := c.Do(t.Context(), "GetItem", []byte(body), nil); err != nil {
 					t.Fatal(err)
 				}
@@ -75,7 +75,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A hit allocates nothing.
+// TestHitsDoNotAllocate checks that a hit allocates nothing.
 func TestHitsDoNotAllocate(t *testing.T) {
 	x := start(t)
 	x.do("PutItem", putBody("1"))
@@ -97,8 +97,8 @@ func TestHitsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Against each other: an item that is kept, and the engine's GetItem; what a read
-// that is not kept costs more, and a write.
+// BenchmarkGetItem compares a hit with the engine's GetItem, and measures the additional cost of a
+// miss and of a write.
 func BenchmarkGetItem(b *testing.B) {
 	x := start(b)
 	x.do("PutItem", putBody(strings.Repeat("x", 1000)))
@@ -112,7 +112,7 @@ func BenchmarkGetItem(b *testing.B) {
 		b.Fatal(err)
 	}
 	if _, err := cold.Do(ctx, "UpdateItem", []byte(`{"TableName":"Tab","Key":`+keyOf(1)+`}`), nil); err != nil {
-		b.Fatal(err) // after which the item is not kept for an hour
+		b.Fatal(err) // after this, the cache does not keep the item for an hour
 	}
 	for _, c := range []struct {
 		name, operation string
@@ -138,7 +138,7 @@ func BenchmarkGetItem(b *testing.B) {
 	}
 }
 
-// What a query that nobody shares costs more through the cache.
+// BenchmarkQuery measures the additional cost of the cache for a query that nobody shares.
 func BenchmarkQuery(b *testing.B) {
 	x := start(b)
 	for n := range 100 {

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/fence"
 )
 
-// keepItem has item (a, 1) with value v in the store and in the cache.
+// keepItem puts item (a, 1) with value v into the store and into the cache.
 func (x *tested) keepItem(v string) {
 	x.t.Helper()
 	x.do("PutItem", putBody(v))
@@ -23,7 +23,7 @@ func (x *tested) keepItem(v string) {
 	x.want("kept", itemAnswer(v), false)
 }
 
-// Whatever writes an item removes it from the cache.
+// TestWritesRemoveItems checks that every write of an item removes it from the cache.
 func TestWritesRemoveItems(t *testing.T) {
 	x := start(t)
 	const key = `{"k":{"S":"a"},"n":{"N":"1.0"}}`
@@ -54,7 +54,7 @@ func TestWritesRemoveItems(t *testing.T) {
 	}
 }
 
-// What a write does not touch stays.
+// TestWritesLeaveOthers checks that a write leaves other items in the cache.
 func TestWritesLeaveOthers(t *testing.T) {
 	x := start(t)
 	const other = `"Other"`
@@ -75,7 +75,8 @@ func TestWritesLeaveOthers(t *testing.T) {
 	}
 }
 
-// A put has no Key: before the table's is known, any of its items may be meant.
+// TestPutsBeforeTheKeyIsKnown checks puts before the cache knows the table's key. A put has no Key,
+// so it may concern any item of the table.
 func TestPutsBeforeTheKeyIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t)
@@ -90,8 +91,7 @@ func TestPutsBeforeTheKeyIsKnown(t *testing.T) {
 	})
 }
 
-// during sends a read, which the store has read and not yet answered while meanwhile
-// runs.
+// during sends a read and runs meanwhile after the store has read and before it answers.
 func (x *tested) during(operation, body string, meanwhile func()) string {
 	x.t.Helper()
 	reading, proceed := make(chan bool), make(chan bool)
@@ -117,7 +117,8 @@ func (x *tested) during(operation, body string, meanwhile func()) string {
 	return <-answered
 }
 
-// The rule of filling, first half: a write that has begun when the read is answered.
+// TestReadsThatAWriteBeganInAreNotKept checks the first half of the rule for keeping: a write has
+// begun when the read is answered.
 func TestReadsThatAWriteBeganInAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t)
@@ -130,7 +131,7 @@ func TestReadsThatAWriteBeganInAreNotKept(t *testing.T) {
 			}
 			finish, ended := make(chan bool), make(chan bool)
 			x.during(operation, body, func() {
-				// The write has begun, and is not with the store yet.
+				// The write has begun, and has not reached the store yet.
 				begun := make(chan bool)
 				x.store.hook(func(_ context.Context, op, _ string) error {
 					if op == "PutItem" {
@@ -154,7 +155,8 @@ func TestReadsThatAWriteBeganInAreNotKept(t *testing.T) {
 	})
 }
 
-// The second half: a write that began before the read, and ended in it.
+// TestReadsThatAWriteEndedInAreNotKept checks the second half: a write began before the read and
+// ended during it.
 func TestReadsThatAWriteEndedInAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t)
@@ -182,7 +184,7 @@ func TestReadsThatAWriteEndedInAreNotKept(t *testing.T) {
 	})
 }
 
-// A write that nobody knows the outcome of, and that is carried out later.
+// TestWritesOfUnknownOutcome covers a write whose outcome is unknown and that is carried out later.
 func TestWritesOfUnknownOutcome(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -219,7 +221,7 @@ func TestWritesOfUnknownOutcome(t *testing.T) {
 				x.want("after a refusal", itemAnswer("1"), false)
 				return
 			}
-			// It is carried out after all.
+			// The store carries the write out after all.
 			if _, err := x.store.Store.Do(t.Context(), "PutItem", []byte(putBody("2")), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -233,11 +235,11 @@ func TestWritesOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// A store whose reads may be behind its writes: what is read soon after one may be
-// what was before it.
+// TestSettling covers a store whose reads may be behind its writes: a read soon after a write may
+// return the earlier state.
 func TestSettling(t *testing.T) {
 	x := start(t, func(o *Options) { o.Settle = 5 * time.Second })
-	x.do("GetItem", getBody()) // the key is known from here on
+	x.do("GetItem", getBody()) // from here on, the cache knows the key
 	x.do("PutItem", putBody("1"))
 	x.store.override = func(operation, _ string) (string, bool) { return `{}`, operation == "GetItem" }
 	x.want("before it has settled", `{}`, true)
@@ -250,7 +252,8 @@ func TestSettling(t *testing.T) {
 	x.want("again", itemAnswer("1"), false)
 }
 
-// A batch of statements succeeds even if nobody knows of one of them what it has done.
+// TestStatementsOfUnknownOutcome checks that a batch of statements succeeds even if the outcome of
+// one of them is unknown.
 func TestStatementsOfUnknownOutcome(t *testing.T) {
 	x := start(t)
 	x.keepItem("1")
@@ -278,7 +281,7 @@ func TestChangesOfTables(t *testing.T) {
 		x.want("after "+c.operation, itemAnswer("1"), true)
 	}
 
-	// Another table under the same name, with another key.
+	// Use another table under the same name, with another key.
 	x := start(t)
 	x.keepItem("1")
 	x.do("DeleteTable", `{"TableName":"Tab"}`)
@@ -298,7 +301,8 @@ func TestChangesOfTables(t *testing.T) {
 	}
 }
 
-// A read of the table that was is not kept for the one that is.
+// TestReadsThatATableChangedInAreNotKept checks that a read of an earlier table is not kept for its
+// successor.
 func TestReadsThatATableChangedInAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t)
@@ -311,8 +315,8 @@ func TestReadsThatATableChangedInAreNotKept(t *testing.T) {
 	})
 }
 
-// A table that is made anew behind the door, with another key: puts are to be told
-// by the new one.
+// TestTablesMadeElsewhere covers a table that is created again behind the door with another key.
+// Puts must use the new key.
 func TestTablesMadeElsewhere(t *testing.T) {
 	x := start(t)
 	x.keepItem("1")
@@ -334,7 +338,8 @@ func TestTablesMadeElsewhere(t *testing.T) {
 	}
 }
 
-// A put that comes while the first item of such a table is read, which tells the key.
+// TestPutsBeforeTheNewKeyIsKnown covers a put during the first read of such a table, from which the
+// cache learns the key.
 func TestPutsBeforeTheNewKeyIsKnown(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -364,7 +369,7 @@ func TestPutsBeforeTheNewKeyIsKnown(t *testing.T) {
 	}
 }
 
-// PartiQL writes may be to anything, and so may operations that are not known.
+// TestWritesToAnything checks that PartiQL writes and unknown operations may write to anything.
 func TestWritesToAnything(t *testing.T) {
 	for _, c := range []struct {
 		operation, body string
@@ -373,7 +378,7 @@ func TestWritesToAnything(t *testing.T) {
 		{"ExecuteStatement", `{"Statement":"UPDATE \"Tab\" SET v='2' WHERE k='a' AND n=1"}`, false},
 		{"ExecuteStatement", `{"Statement":"INSERT INTO \"Other\" VALUE {'k':'a','n':1}"}`, true},
 		{"ExecuteStatement", `{"Statement":"  select * from \"Tab\""}`, true},
-		{"ExecuteStatement", `{"Statement":"MERGE INTO Tab"}`, false}, // what is not known
+		{"ExecuteStatement", `{"Statement":"MERGE INTO Tab"}`, false}, // an unknown statement
 		{"ExecuteStatement", `{}`, false},
 		{"BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM Tab WHERE k='a' AND n=1"},{"Statement":"DELETE FROM Tab WHERE k='a' AND n=1"}]}`, false},
 		{"BatchExecuteStatement", `{"Statements":[{"Statement":"SELECT * FROM Tab WHERE k=? AND n=1","Parameters":[{"S":"DELETE"}]}]}`, true},
@@ -395,8 +400,9 @@ func TestWritesToAnything(t *testing.T) {
 	}
 }
 
-// A tag may make another table of one that was sharded by hand, or of a new index's
-// items, which takes hours: what is kept of it counts no more, and what of others does.
+// TestTagsThatShard checks tags that turn a table sharded by hand into another table, or that fill
+// a new index's items, which takes hours. The cache drops the table's entries and keeps those of
+// other tables.
 func TestTagsThatShard(t *testing.T) {
 	tag := func(operation, table string) (string, string) {
 		what := `"TagKeys":["write-sharding"]}`

@@ -73,8 +73,8 @@ type failing struct{ err error }
 
 func (f failing) Do(context.Context, string, []byte, []byte) ([]byte, error) { return nil, f.err }
 
-// A store without a catalogue has no sharded tables; one that fails is not taken
-// for that.
+// TestNoCatalogueIsNoFailure checks that a store without a catalogue has no sharded tables, and
+// that a failure is not taken for that.
 func TestNoCatalogueIsNoFailure(t *testing.T) {
 	none := New(failing{exception.New(exception.ResourceNotFound, "")}, time.Now)
 	if all, err := none.All(t.Context()); err != nil || len(all) != 0 {

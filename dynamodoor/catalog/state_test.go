@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
-// begun is the catalogue of a store, with an entry of a table that is being made.
+// begun returns the catalogue of a store, and its entry of a table that is being created.
 func begun(t *testing.T) (*Catalog, *Entry) {
 	t.Helper()
 	c := New(itemstore.Open(t, items.Options{}), time.Now)
@@ -40,7 +40,7 @@ func conditional(err error) bool {
 	return errors.As(err, &e) && e.Kind == exception.ConditionalCheckFailed
 }
 
-// Of two doors that make a table one does.
+// TestOneBegins checks that one of two doors that create a table succeeds.
 func TestOneBegins(t *testing.T) {
 	c, _ := begun(t)
 	if _, err := c.Begin(t.Context(), Entry{Table: "Tab", Physical: "Tab", Layout: layout(t), Hash: "other", HashType: "S"}); !errors.Is(err, ErrExists) {
@@ -51,8 +51,8 @@ func TestOneBegins(t *testing.T) {
 	}
 }
 
-// An entry is moved, or removed, only from the state that who does it knows: another
-// door may have done so before.
+// TestStatesChangeOnce checks that an entry moves or disappears only from the state that the door
+// knows, because another door may have changed it.
 func TestStatesChangeOnce(t *testing.T) {
 	c, creating := begun(t)
 	active, err := c.Activate(t.Context(), creating, "id")
@@ -83,8 +83,9 @@ func TestStatesChangeOnce(t *testing.T) {
 	}
 }
 
-// What was left half-way is settled by what there is: a sharded table that was made is
-// there; a plain one of its name is another, and its items stay its own.
+// TestSettlingLooksAtTheTable checks that an unfinished entry is settled by the existing table: a
+// sharded table that was created is served; a plain table of its name is another table and keeps
+// its items.
 func TestSettlingLooksAtTheTable(t *testing.T) {
 	for _, x := range []struct {
 		what     string
@@ -103,7 +104,7 @@ func TestSettlingLooksAtTheTable(t *testing.T) {
 	}
 }
 
-// Who knows an entry as it was before it was changed does not write it as it was.
+// TestOldEntriesAreNotWritten checks that a door with an old copy of an entry cannot write it back.
 func TestOldEntriesAreNotWritten(t *testing.T) {
 	c, creating := begun(t)
 	old, err := c.Activate(t.Context(), creating, "id")
@@ -123,8 +124,9 @@ func TestOldEntriesAreNotWritten(t *testing.T) {
 	}
 }
 
-// A stream is kept from when its table is deleted, not from an attempt that failed; that
-// of an earlier table of the name stays as it is.
+// TestStreamsAreKeptFromTheLastAttempt checks that a stream's time begins when its table is
+// deleted, not at an attempt that failed. The stream of an earlier table of the name stays
+// unchanged.
 func TestStreamsAreKeptFromTheLastAttempt(t *testing.T) {
 	at := time.Now()
 	c := New(itemstore.Open(t, items.Options{}), func() time.Time { return at })

@@ -14,7 +14,7 @@ import (
 const adoptable = `{"TableName":"Inv","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],` +
 	`"KeySchema":[{"AttributeName":"k","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"BillingMode":"PAY_PER_REQUEST"}`
 
-// What a tag says is written as it is read.
+// FuzzParseAdoption checks that a parsed tag is written and parsed back to the same.
 func FuzzParseAdoption(f *testing.F) {
 	for _, s := range []string{
 		"adopt=suffix shards=5", "adopt=suffix strategy=random shards=200 write-once separator=. first=0", "adopt=suffix shards=7 hash=code_points suffixed=allow separator=U+0020", "adopt=suffix shards=5 separator==",
@@ -33,8 +33,8 @@ func FuzzParseAdoption(f *testing.F) {
 	})
 }
 
-// An item of an adopted table is shown with its logical partition key, and as it is
-// otherwise, however the store has written it.
+// FuzzShowAdopted checks that an item of an adopted table is shown with its logical partition key
+// and otherwise unchanged, however the store has written it.
 func FuzzShowAdopted(f *testing.F) {
 	for _, s := range []string{
 		`{"k":{"S":"121212-3"},"r":{"S":"a"}}`, `{ "r" : {"S":"a"}, "k" : { "S" : "121212\u002d3" } , "x":{"M":{"k":{"S":"a-1"}}}}`, `{"k":{"S":"a-1-2"}}`,

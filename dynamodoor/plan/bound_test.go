@@ -11,11 +11,10 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// edges are the characters at which the encoding of texts becomes longer, and their
-// neighbours.
+// edges are the characters at which UTF-8 becomes longer, and their neighbours.
 var edges = []string{"\x00", "\x01", "a", "b", "\x7f", "\u0080", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"}
 
-// drawKey draws a sort key: short, or as long as it may be.
+// drawKey draws a sort key that is short, or as long as allowed.
 func drawKey(t *rapid.T, kind attribute.Kind) attribute.Value {
 	var b strings.Builder
 	for range rapid.IntRange(1, 3).Draw(t, "length") {
@@ -39,7 +38,7 @@ func key(kind attribute.Kind, text string) attribute.Value {
 	return attribute.String(text)
 }
 
-// near draws a key that is likely to be beside another, or to begin as it does.
+// near draws a key that is likely to be next to another, or to have the same prefix.
 func near(t *rapid.T, v attribute.Value) attribute.Value {
 	kind, text := v.Kind(), v.Text()
 	more := drawKey(t, kind).Text()
@@ -55,9 +54,9 @@ func near(t *rapid.T, v attribute.Value) attribute.Value {
 	return key(kind, text)
 }
 
-// Nothing is between a sort key and the one that is called the next: what is read
-// from there on, or up to there, leaves no item out. Where there is none that could
-// be written, it is the key itself.
+// TestNeighboursSkipNothing checks that no sort key lies between a key and its next or previous
+// one, so that no item is left out. If that neighbour cannot be written, the function returns the
+// key itself.
 func TestNeighboursSkipNothing(t *testing.T) {
 	for _, kind := range []attribute.Kind{attribute.S, attribute.B} {
 		t.Run(kind.String(), func(t *testing.T) {

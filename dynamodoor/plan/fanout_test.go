@@ -27,7 +27,7 @@ import (
 type store struct {
 	*items.Store
 	tables map[string]*plan.Table
-	reads  int // rows that were read by fan-outs
+	reads  int // rows that fan-outs have read
 }
 
 func newStore(t *testing.T) *store {
@@ -35,7 +35,7 @@ func newStore(t *testing.T) *store {
 	return &store{Store: itemstore.Open(t, items.Options{}), tables: map[string]*plan.Table{}}
 }
 
-// create makes a table (pk S, sk of a type) of n shards; 0 is a plain one.
+// create creates a table (pk S, sk of a type) with n shards; 0: a plain table.
 func (s *store) create(t *testing.T, name string, sort attribute.Kind, n int) {
 	t.Helper()
 	d := &schema.Declaration{
@@ -66,7 +66,7 @@ func (s *store) create(t *testing.T, name string, sort attribute.Kind, n int) {
 	}
 }
 
-// do carries out a request, by its plan if it has one, and returns the answer.
+// do carries out a request, with its plan if it has one, and returns the answer.
 func (s *store) do(op, body string) (string, error) {
 	q, _ := api.New(op)
 	if err := q.Decode(new(api.Decoder), []byte(body)); err != nil {
@@ -108,7 +108,7 @@ func visible(p plan.Plan, err error) error {
 	return p.Err(err)
 }
 
-// fanout reads a page as a door does, one request at a time.
+// fanout reads a page as a door does, with one request at a time.
 func (s *store) fanout(f *plan.Fanout) (*plan.Result, error) {
 	result := f.Result()
 	var d attribute.Decoder
@@ -162,7 +162,8 @@ func (s *store) fetch(f *plan.Fanout, d *attribute.Decoder, result *plan.Result,
 	return rows, nil
 }
 
-// Whatever is asked of a sharded table, the answer is that of a plain one.
+// TestQueriesAnswerAsUnsharded checks that a sharded table gives the same answer as a plain one,
+// whatever the query is.
 func TestQueriesAnswerAsUnsharded(t *testing.T) {
 	for _, sort := range []attribute.Kind{attribute.S, attribute.N, attribute.B} {
 		t.Run(sort.String(), func(t *testing.T) {
@@ -210,8 +211,8 @@ func message(err error) string {
 	return exception.Of(err).Error()
 }
 
-// fill puts 300 items of one partition key into the tables, a tenth of them large
-// or up to 2.5 times as large, and a few of another.
+// fill puts 300 items of one partition key into the tables, and a few of another. A tenth of the
+// items are large, or up to 2.5 times as large.
 func (s *store) fill(t *testing.T, names []string, sort attribute.Kind, large int) {
 	t.Helper()
 	for i := range 300 {
@@ -231,7 +232,8 @@ func (s *store) fill(t *testing.T, names []string, sort attribute.Kind, large in
 	}
 }
 
-// sortKey is one of many, not in the order of i; some begin with others.
+// sortKey returns one of many sort keys, which are not in the order of i. Some are prefixes of
+// others.
 func sortKey(kind attribute.Kind, i int) string {
 	switch kind {
 	case attribute.N:
@@ -241,7 +243,7 @@ func sortKey(kind attribute.Kind, i int) string {
 	}
 	last := ""
 	if i%29 == 5 {
-		last = strings.Repeat("\U0010ffff", 3) // the last of those that begin alike
+		last = strings.Repeat("\U0010ffff", 3) // the last of the keys with the same prefix
 	}
 	return fmt.Sprintf(`{"S":"Client%d_%s%d"}`, i%13, last, i)
 }
@@ -283,8 +285,9 @@ func drawQuery(t *rapid.T, sort attribute.Kind) string {
 	return body + `,"ExpressionAttributeValues":{` + values + `}`
 }
 
-// A page of P over N shards reads at most half more than the 2N or √(P N) rows beyond P
-// that it reads in the median (package scatter), whatever the partition holds.
+// TestPagesAreBounded checks that a page of P rows over N shards reads at most P rows plus one and
+// a half times the median excess, the larger of 2N and √(P N) rows (package scatter), whatever the
+// partition holds.
 func TestPagesAreBounded(t *testing.T) {
 	s := newStore(t)
 	s.create(t, "t", attribute.S, 20)
@@ -305,8 +308,8 @@ func TestPagesAreBounded(t *testing.T) {
 	}
 }
 
-// Single items, batches and transactions of a sharded table and a plain one are
-// alike, and so is the content afterwards.
+// TestHistoriesAnswerAsUnsharded checks that operations on single items, batches and transactions
+// give the same answers on a sharded table and a plain one, and leave the same content.
 func TestHistoriesAnswerAsUnsharded(t *testing.T) {
 	s := newStore(t)
 	run := 0
@@ -399,8 +402,8 @@ func drawWrite(t *rapid.T) (op, body string) {
 	return "UpdateItem", `{"TableName":"TABLE","Key":` + key() + `,"AttributeUpdates":{"x":{"Value":{"S":"y"}}},"ReturnValues":"ALL_NEW"}`
 }
 
-// A fetch brings the first rows of its shard that are after one row and not after
-// another, in the range of the query, whatever the store lets in beyond that.
+// TestFetchesKeepTheirBounds checks that a fetch returns the first rows of its shard that are after
+// one row, not after another, and in the range of the query, whatever else the store returns.
 func TestFetchesKeepTheirBounds(t *testing.T) {
 	for _, sort := range []attribute.Kind{attribute.S, attribute.N, attribute.B} {
 		t.Run(sort.String(), func(t *testing.T) {
@@ -426,7 +429,7 @@ func TestFetchesKeepTheirBounds(t *testing.T) {
 				if err != nil || len(all) == 0 {
 					return
 				}
-				// Bounds are rows of the query's range, of this shard or another.
+				// Bounds are rows of the query's range, from this shard or another.
 				every := slices.Clone(all)
 				for _, other := range []int{1, 3} {
 					more, err := s.fetch(f, &d, f.Result(), scatter.Fetch[plan.Row]{Shards: []int{other}, Limit: 1000}, nil)

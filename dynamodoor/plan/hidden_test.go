@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-// Cutting the hidden attributes out of an item gives what writing it without them
-// gives.
+// TestCut checks that cutting the hidden attributes out of an item gives the same as writing it
+// without them.
 func TestCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var item, visible attribute.Item
@@ -34,7 +34,7 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// A store may give attributes in any order.
+// TestHiddenAttributesNeedNotBeBesideEachOther covers stores that return attributes in any order.
 func TestHiddenAttributesNeedNotBeBesideEachOther(t *testing.T) {
 	for item, want := range map[string]string{
 		`{"evenkeel.pk":{"S":"a-1"},"a":{"S":"x"},"evenkeel.s.i":{"N":"1"}}`:                `{"a":{"S":"x"}}`,

@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
 
-// createIndexed makes a table with a local and two global indexes, of which by_g
-// has a sort key, sharded by the tags.
+// createIndexed creates a table with a local and two global indexes, which the tags shard. Index
+// by_g has a sort key.
 func (s *store) createIndexed(t *testing.T, name string, sort attribute.Kind, tags string) {
 	t.Helper()
 	var q api.CreateTable
@@ -50,9 +50,9 @@ func (s *store) createIndexed(t *testing.T, name string, sort attribute.Kind, ta
 	}
 }
 
-// Queries of sharded indexes give the rows of unsharded ones, in the order of their
-// sort keys, each once, in pages as long; rows with one sort key may be in another
-// order.
+// TestIndexQueriesAnswerAsUnsharded checks that queries of sharded indexes return the rows of
+// unsharded ones, each once, in the order of their sort keys and in pages of the same length. Rows
+// with the same sort key may be in another order.
 func TestIndexQueriesAnswerAsUnsharded(t *testing.T) {
 	for _, sort := range []attribute.Kind{attribute.S, attribute.N, attribute.B} {
 		t.Run(sort.String(), func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestIndexQueriesAnswerAsUnsharded(t *testing.T) {
 	}
 }
 
-// pages reads all pages of a Query: the sort keys in their order and lengths of the
-// pages, then the items in the order of their keys.
+// pages reads all pages of a Query. It returns the sort keys in order and the lengths of the pages,
+// then the items in the order of their keys.
 func (s *store) pages(name, body string) ([]string, error) {
 	var out, items []string
 	start := ""
@@ -154,8 +154,8 @@ func sorted(all []string) []string {
 	return out
 }
 
-// Entries of an index that have one sort key are read in pages, each once, in both
-// directions.
+// TestPagesThroughTies checks that pages return index entries with the same sort key once each, in
+// both directions.
 func TestPagesThroughTies(t *testing.T) {
 	s := newStore(t)
 	s.createIndexed(t, "ties", attribute.S, `{"Key":"write-sharding.index.by_g","Value":"shards=5"}`)

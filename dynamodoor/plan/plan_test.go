@@ -26,7 +26,7 @@ func outcome(err error) string {
 	return s
 }
 
-// declare makes the sharded table that a CreateTable declares.
+// declare returns the sharded table that a CreateTable declares.
 func declare(t *testing.T, body string) (*plan.Table, *plan.Declaration, error) {
 	t.Helper()
 	var q api.CreateTable
@@ -50,7 +50,7 @@ func declare(t *testing.T, body string) (*plan.Table, *plan.Declaration, error) 
 
 func describe(t *schema.Table) string { return string((&api.TableResponse{Table: t}).AppendJSON(nil)) }
 
-// adopt adopts the table of a CreateTable with a tag, each in a line.
+// adopt adopts the table of a CreateTable with a tag, each on one line.
 func adopt(t testing.TB, body, tag string) (*plan.Table, *plan.Adoption, error) {
 	t.Helper()
 	var q api.CreateTable
@@ -69,9 +69,10 @@ func adopt(t testing.TB, body, tag string) (*plan.Table, *plan.Adoption, error) 
 	return table, a, err
 }
 
-// create declares tables, adopt adopts the one of its first line with the tags of the
-// others, check says whether items are where an adopted one has them; the other
-// commands are operations: each line is a request, and the result is its plan.
+// TestPlans runs the scripts of plans. Command create declares tables. Command adopt adopts the
+// table of its first line with the tags of the other lines. Command check reports whether items are
+// at their places in an adopted table. The other commands are operations: each line is a request,
+// and the result is its plan.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plans", func(t *testing.T, path string) {
 		tables := map[string]*plan.Table{}
@@ -170,7 +171,8 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// What the client must not see is in no answer and no error.
+// TestAnswersAndErrorsAreStripped checks that no answer and no error contains what the client must
+// not see.
 func TestAnswersAndErrorsAreStripped(t *testing.T) {
 	table, _, err := declare(t, `{"TableName":"inv","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"N"},{"AttributeName":"sk","AttributeType":"S"}],`+
 		`"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"BillingMode":"PAY_PER_REQUEST","Tags":[{"Key":"write-sharding","Value":"shards=7"}]}`)
@@ -212,11 +214,11 @@ func TestAnswersAndErrorsAreStripped(t *testing.T) {
 			`{"UnprocessedItems":{"inv":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"PutRequest":{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`},
 		{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"inv","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}},{"Get":{"TableName":"inv","Key":{"pk":{"N":"6"},"sk":{"S":"x"}}}}]}`,
 			&api.TransactGetResponse{Items: []attribute.Encoded{slices.Clone(stored), nil}}, `{"Responses":[{"Item":{"pk":{"N":"5"},"sk":{"S":"x"}}},{}]}`},
-		// The shards of a key are one item collection.
+		// The shards of a key form one item collection.
 		{"BatchWriteItem", `{"RequestItems":{"inv":[{"DeleteRequest":{"Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}}]}}`,
 			&api.BatchWriteResponse{Metrics: []api.TableMetrics{{Table: "inv", Collections: []api.ItemCollectionMetrics{collection("5-3"), collection("6-1"), collection("5-4")}}}},
 			`{"UnprocessedItems":{},"ItemCollectionMetrics":{"inv":[{"ItemCollectionKey":{"pk":{"N":"5"}},"SizeEstimateRangeGB":[1.0,2.0]},{"ItemCollectionKey":{"pk":{"N":"6"}},"SizeEstimateRangeGB":[0.0,1.0]}]}}`},
-		// Who names a table by its ARN gets that in the answer.
+		// A client that names a table by its ARN gets the ARN in the answer.
 		{"GetItem", `{"TableName":"` + arn + `","Key":{"pk":{"N":"5"},"sk":{"S":"x"}}}`, &api.ItemResponse{Capacity: &took()[0]},
 			`{"ConsumedCapacity":{"TableName":"` + arn + `","CapacityUnits":1.0}}`},
 		{"Scan", `{"TableName":"` + arn + `"}`, &api.ItemsResponse{CountOnly: true, Capacity: &took()[0]}, `{"Count":0,"ScannedCount":0,"ConsumedCapacity":{"TableName":"` + arn + `","CapacityUnits":1.0}}`},
@@ -252,7 +254,8 @@ func TestAnswersAndErrorsAreStripped(t *testing.T) {
 	}
 }
 
-// A key and its hidden partition say the same, for every type.
+// TestPartitionsComeBack checks that a key can be read back from its hidden partition, for every
+// type.
 func TestPartitionsComeBack(t *testing.T) {
 	n, _ := attribute.Number("-12.50")
 	for _, v := range []attribute.Value{attribute.String("a-b-1"), attribute.String("-"), n, attribute.Int(0), attribute.Binary("\xff-\x00")} {

@@ -17,7 +17,7 @@ import (
 const shardedTable = `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"}],` +
 	`"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"BillingMode":"PAY_PER_REQUEST","Tags":[{"Key":"write-sharding","Value":"shards=7"}]}`
 
-// planned is the plan of a request on a sharded table, or what is wrong with it.
+// planned returns the plan of a request on a sharded table, or the error.
 func planned(t *testing.T, operation, body string) (plan.Plan, error) {
 	t.Helper()
 	table, _, err := declare(t, shardedTable)
@@ -31,8 +31,8 @@ func planned(t *testing.T, operation, body string) (plan.Plan, error) {
 	return plan.Make(q, func(string) *plan.Table { return table })
 }
 
-// The hidden attributes count for the limits of an item and its key, and the error says
-// so: the client has sent less than 400 KB.
+// TestHiddenAttributesCountForLimits checks that hidden attributes count for the limits of an item
+// and its key. The error says so, because the client has sent less than 400 KB.
 func TestHiddenAttributesCountForLimits(t *testing.T) {
 	item := func(pk string, n int) string {
 		return fmt.Sprintf(`{"TableName":"Tab","Item":{"pk":{"S":"%s"},"sk":{"S":"s"},"x":{"S":"%s"}}}`, pk, strings.Repeat("x", n))
@@ -56,7 +56,7 @@ func TestHiddenAttributesCountForLimits(t *testing.T) {
 	}
 }
 
-// ItemCollectionMetrics tell of the logical key.
+// TestItemCollectionsAreLogical checks that ItemCollectionMetrics contain the logical key.
 func TestItemCollectionsAreLogical(t *testing.T) {
 	p, err := planned(t, "DeleteItem", `{"TableName":"Tab","Key":{"pk":{"S":"a-1"},"sk":{"S":"s"}}}`)
 	if err != nil {
@@ -72,7 +72,8 @@ func TestItemCollectionsAreLogical(t *testing.T) {
 	}
 }
 
-// A stream shows logical changes, with their sizes, and none of what is only hidden.
+// TestStreamsShowLogicalChanges checks that a stream shows logical changes with their sizes, and no
+// changes of hidden attributes only.
 func TestStreamsShowLogicalChanges(t *testing.T) {
 	table, _, err := declare(t, shardedTable)
 	if err != nil {
@@ -86,7 +87,7 @@ func TestStreamsShowLogicalChanges(t *testing.T) {
 	}
 	shown, ok, err := table.StreamRecords([]api.StreamRecord{
 		record(api.EventInsert, nil, stored("3", "y")),
-		record(api.EventModify, stored("3", "y"), stored("4", "y")), // a shard that another layout had
+		record(api.EventModify, stored("3", "y"), stored("4", "y")), // a shard of another layout
 		record(api.EventModify, stored("4", "y"), stored("4", "zz")),
 	})
 	if err != nil || !ok || len(shown) != 2 {
@@ -97,7 +98,7 @@ func TestStreamsShowLogicalChanges(t *testing.T) {
 		if string(r.Keys) != keys || strings.Contains(string(r.New)+string(r.Old), plan.HiddenPrefix) {
 			t.Errorf("%s: %s to %s", r.Keys, r.Old, r.New)
 		}
-		// Keys have 6 bytes, with x 8 or 9.
+		// Keys have 6 bytes, and x has 8 or 9.
 		if want := []int{6 + 8, 6 + 8 + 9}[i]; r.Size != want {
 			t.Errorf("%s has %d bytes, not %d", r.New, r.Size, want)
 		}
@@ -107,8 +108,8 @@ func TestStreamsShowLogicalChanges(t *testing.T) {
 	}
 }
 
-// Keys at the ends of what there may be: what follows, or precedes, one of 1,024 bytes
-// or of zero bytes cannot be written, and must be left out when it has come.
+// TestSortKeysAtTheEnds covers extreme keys. The neighbour of a key with 1,024 bytes, or with zero
+// bytes, cannot be written, so the reader must skip the key itself.
 func TestSortKeysAtTheEnds(t *testing.T) {
 	s := newStore(t)
 	long := strings.Repeat("m", attribute.MaxRangeSize-1)
@@ -150,7 +151,7 @@ func TestSortKeysAtTheEnds(t *testing.T) {
 	}
 }
 
-// So it is in an index, where many entries have each of them.
+// TestTiesAtTheEnds covers the same in an index, in which many entries have each key.
 func TestTiesAtTheEnds(t *testing.T) {
 	s := newStore(t)
 	s.createIndexed(t, "plain", attribute.S, "")
@@ -183,7 +184,8 @@ func TestTiesAtTheEnds(t *testing.T) {
 	}
 }
 
-// Pages of small items end where those of a plain table do.
+// TestPagesAreNoEmptier checks that pages of small items end at the same items as those of a plain
+// table.
 func TestPagesAreNoEmptier(t *testing.T) {
 	s := newStore(t)
 	s.create(t, "plain", attribute.S, 0)

@@ -10,14 +10,14 @@ import (
 
 func TestEndpoints(t *testing.T) {
 	for text, want := range map[string]string{
-		// As botocore's endpoint rules have them.
+		// These are as in botocore's endpoint rules.
 		"https://dynamodb.eu-west-1.amazonaws.com":             "https://dynamodb.eu-west-1.amazonaws.com eu-west-1 streams.dynamodb.eu-west-1.amazonaws.com",
 		"https://dynamodb.cn-north-1.amazonaws.com.cn/":        "https://dynamodb.cn-north-1.amazonaws.com.cn cn-north-1 streams.dynamodb.cn-north-1.amazonaws.com.cn",
 		"https://dynamodb-fips.us-gov-west-1.amazonaws.com":    "https://dynamodb-fips.us-gov-west-1.amazonaws.com us-gov-west-1 streams.dynamodb-fips.us-gov-west-1.amazonaws.com",
 		"https://dynamodb.eu-west-1.api.aws":                   "https://dynamodb.eu-west-1.api.aws eu-west-1 streams-dynamodb.eu-west-1.api.aws",
 		"https://123.ddb.us-west-2.amazonaws.com":              "https://123.ddb.us-west-2.amazonaws.com us-west-2 123.streams-ddb.us-west-2.amazonaws.com",
 		"https://vpce-1.dynamodb.us-east-2.vpce.amazonaws.com": "https://vpce-1.dynamodb.us-east-2.vpce.amazonaws.com us-east-2 vpce-1.dynamodb.us-east-2.vpce.amazonaws.com",
-		// Others'.
+		// These are not AWS's.
 		"http://localhost:8000":    "http://localhost:8000  localhost:8000",
 		"HTTP://localhost:8000/":   "http://localhost:8000  localhost:8000",
 		"http://localhost:":        "http://localhost  localhost",

@@ -27,7 +27,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 )
 
-// secured serves TLS with a certificate of its own, and quietly.
+// secured returns a server that serves TLS with its own certificate and logs nothing.
 func secured(t *testing.T) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"over":"TLS"}`) }))
@@ -72,7 +72,7 @@ func TestCertificatesAreChecked(t *testing.T) {
 func TestIPv6(t *testing.T) {
 	ln, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
-		ln, err = net.Listen("tcp", "127.0.0.1:0") // a machine without
+		ln, err = net.Listen("tcp", "127.0.0.1:0") // a machine without IPv6
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -86,10 +86,11 @@ func TestIPv6(t *testing.T) {
 	}
 }
 
-// An endpoint whose clock is another than this machine's is sent its own time, from
-// the first refusal on; all requests that were under way then succeed.
+// TestTheEndpointsClock checks that, if the endpoint's clock differs from this machine's,
+// signatures use the endpoint's time from the first refusal on. All requests under way then
+// succeed.
 func TestTheEndpointsClock(t *testing.T) {
-	noon := time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC) // which the store takes for now
+	noon := time.Date(2026, 11, 21, 12, 30, 0, 0, time.UTC) // the store takes this for the current time
 	var ahead atomic.Int64
 	var asked, refused atomic.Int32
 	var printed bytes.Buffer
@@ -127,7 +128,7 @@ func TestTheEndpointsClock(t *testing.T) {
 	if n := strings.Count(printed.String(), "set this machine's clock"); n != 3 {
 		t.Errorf("the clock is found to be another %d times:\n%s", n, &printed)
 	}
-	// An endpoint that refuses its own time is not asked again and again.
+	// An endpoint that refuses its own time does not get the request again and again.
 	s = endpoint(t, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		w.WriteHeader(400)
@@ -140,8 +141,8 @@ func TestTheEndpointsClock(t *testing.T) {
 	}
 }
 
-// What an endpoint says of the door's signature is not taken for what it says of the
-// client's.
+// TestErrorsAboutTheDoorsSignature checks that an endpoint's error about the door's signature is
+// not taken for one about the client's.
 func TestErrorsAboutTheDoorsSignature(t *testing.T) {
 	for _, kind := range []exception.Kind{exception.ExpiredToken, exception.UnrecognizedClient, exception.InvalidSignature, exception.MissingAuthenticationToken, exception.IncompleteSignature, exception.AccessDenied} {
 		s := endpoint(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// endpoint serves h and returns a store of it.
+// endpoint serves h and returns a store on it.
 func endpoint(t *testing.T, h http.HandlerFunc, change func(o *Options)) *Store {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -95,7 +95,7 @@ func TestDecodedRequests(t *testing.T) {
 		fmt.Fprint(w, `{"Item":{"a":{"S":"x"}}}`)
 	}, nil)
 	q := &api.GetItem{Table: "t", Key: attribute.NewItem(attribute.Attribute{Name: "a", Value: attribute.String("x")}), Consistent: true}
-	for range 3 { // with memory used again
+	for range 3 { // reuses memory
 		err := s.Answer(t.Context(), q, func(r api.Response) error {
 			if got := string(r.AppendJSON(nil)); got != `{"Item":{"a":{"S":"x"}}}` {
 				t.Error(got)
@@ -121,7 +121,8 @@ func TestErrorsGoOutAsTheyCame(t *testing.T) {
 	}
 }
 
-// What is none of the API's answers is an error that SDKs try again after.
+// TestAnswersThatAreNone checks that an answer that is not one of the API's becomes an error after
+// which SDKs retry.
 func TestAnswersThatAreNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		h    http.HandlerFunc
@@ -160,13 +161,13 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// Who does not answer in time is not asked again.
+// TestSilence checks that an endpoint that does not answer in time gets the request only once.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		server := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			asked.Add(1)
-			_, _ = io.ReadAll(r.Body) // else the server does not notice that the client has gone
+			_, _ = io.ReadAll(r.Body) // otherwise the server does not notice that the client has gone
 			<-r.Context().Done()
 		})}
 		ln := loopback.NewMemory()
@@ -193,7 +194,7 @@ func TestNobodyListens(t *testing.T) {
 	if e := exception.Of(err); e.Kind != exception.ServiceUnavailable || e.Status() != 503 || !strings.Contains(e.Message, address) || !strings.Contains(e.Message, "refused") {
 		t.Errorf("%v", err)
 	}
-	// It comes back once the request has found nobody.
+	// The endpoint starts again after the request has found nothing listening.
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b, _ := io.ReadAll(r.Body); string(b) != `{"back":1}` {
 			t.Errorf("%s", b)
@@ -221,7 +222,8 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// Each principal's requests bear its own signature, the door's the door's.
+// TestCredentialsAreThePrincipals checks that each principal's requests have its own signature, and
+// the door's requests the door's.
 func TestCredentialsAreThePrincipals(t *testing.T) {
 	var last atomic.Value
 	s := endpoint(t, func(w http.ResponseWriter, r *http.Request) {

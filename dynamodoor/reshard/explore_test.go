@@ -11,15 +11,15 @@ import (
 	"github.com/evenkeel/evenkeel/internal/switches"
 )
 
-// What is explored: one item with two places, or three where a second change follows the
-// first; two doors, each of which may lose its lease whenever it does not know the present
-// step, before or after it has sent something, and get a new one; up to two writes and some
-// reads, at any door; and the mover, which may take the first change back. Every order of
-// their acts is tried. Each answer that counts must have a linearization, with the
-// writes of unknown outcome anywhere after they began, or nowhere; a Scan must show an item
-// that is there all the time once.
+// The exploration covers one item with two places, or three if a second change follows the first,
+// and two doors. A door that does not know the current step may lose its lease at any time, before
+// or after it has sent something, and get a new one. There are up to two writes and some reads at
+// any door, and the mover, which may take the first change back. The exploration tries every order
+// of their acts. Each answer that counts must have a linearization, in which the writes of unknown
+// outcome are anywhere after they began, or nowhere. A Scan must show an item that is there all the
+// time once.
 
-// op is a write: of a value, of nothing, of a value if there is none, or of one more.
+// op is a write: put a value, delete, put a value if there is none, or add 1.
 type op struct {
 	kind  byte // 'p', 'd', 'c', 'i'
 	value int8
@@ -29,7 +29,7 @@ func (o op) String() string {
 	return map[byte]string{'p': fmt.Sprint("put ", o.value), 'd': "delete", 'c': fmt.Sprint("put if absent ", o.value), 'i': "add 1"}[o.kind]
 }
 
-// apply is the item after the op, and whether its own condition held.
+// apply returns the item after the op, and whether the op's own condition held.
 func (o op) apply(v int8) (int8, bool) {
 	switch {
 	case o.kind == 'p':
@@ -51,16 +51,16 @@ const (
 	stub   int8 = -1
 )
 
-// The phases of a request.
+// These are the phases of a request.
 const (
 	idle uint8 = iota
 	under
-	answered // it can be told the client
-	over     // the client has it
-	unknown  // nobody knows whether it was done; it may be
+	answered // the door can send the answer
+	over     // the client has the answer
+	unknown  // nobody knows whether it was done; it may still be done
 )
 
-// view is a state of the table that is published: a step of a change.
+// view is a published state of the table: a step of a change.
 type view struct {
 	change int8
 	step   Step
@@ -77,16 +77,16 @@ func (v view) String() string {
 type request struct {
 	phase uint8
 	door  int8
-	view  view // that it goes by
+	view  view // the view that the door uses
 	run   Run
-	saw   int8 // in the old place, or what is read
+	saw   int8 // the item seen at the old place, or the item read
 	ok    bool
 }
 
 const maxOps = 2
 
-// config is one linearization: the item's value, which ops are done, which of these by
-// failing their condition, and what the read that is under way has seen.
+// config is one linearization: the item's value, the ops that are done, those of them whose
+// condition failed, and what the current read has seen.
 type config struct {
 	value      int8
 	done, fail uint8
@@ -95,11 +95,11 @@ type config struct {
 
 const noRead int8 = -100
 
-// state is one of the exploration. It can be compared.
+// state is one state of the exploration. It is comparable.
 type state struct {
 	published view
-	barrier   view // the last that was passed
-	at        int8 // of the mover's program
+	barrier   view // the last barrier that has passed
+	at        int8 // position in the mover's program
 	view      [2]view
 	lease     [2]bool
 	place     [3]int8
@@ -110,25 +110,25 @@ type state struct {
 	configs   string
 	scanBegan Step
 	scanning  bool
-	scanned   uint8 // places: 1 the old, 2 the new
-	looking   uint8 // the place that is being visited
+	scanned   uint8 // places that the Scan has visited: 1 the old, 2 the new
+	looking   uint8 // the place that the Scan is visiting
 	scanSaw   int8
 	shown     int8
 }
 
-// world is what is explored.
+// world describes what is explored.
 type world struct {
 	ops     []op
 	initial int8
 	reads   int8
 	scan    bool
 	stalls  bool
-	second  bool // another change follows
-	back    Step // in which the change is taken back; None: it is not
+	second  bool // a second change follows
+	back    Step // the step in which the change is taken back; None: it is not
 	limit   int
 }
 
-// places are the old and the new place of the item in a change.
+// places returns the old and the new place of the item in a change.
 func places(change int8) (old, now int8) {
 	if change == 1 && Off(FreshPlaces) {
 		return 1, 0
@@ -156,7 +156,7 @@ func decode(s string) []config {
 	return out
 }
 
-// closed adds all linearizations that what is under way makes possible.
+// closed adds all linearizations that the requests under way make possible.
 func (w *world) closed(s state) state {
 	all := decode(s.configs)
 	for i := 0; i < len(all); i++ {
@@ -193,12 +193,12 @@ func (w *world) closed(s state) state {
 	return s
 }
 
-// leaseOver tells whether what goes by a view does not count.
+// leaseOver reports whether an answer based on a view does not count.
 func leaseOver(s *state, door int8, view view) bool {
 	return !s.lease[door] || s.view[door] != view
 }
 
-// step is one that may come next, and what is wrong if so.
+// next is a possible next state, with the fault if it is wrong.
 type next struct {
 	what  string
 	s     state
@@ -215,7 +215,7 @@ func seen(v int8) Seen {
 	return Item
 }
 
-// act does the next act of a request on the item.
+// act carries out the next act of a request on the item.
 func (w *world) act(s *state, r *request, o *op) {
 	gave := OK
 	from, to := places(r.view.change)
@@ -285,7 +285,7 @@ func (w *world) act(s *state, r *request, o *op) {
 	}
 }
 
-// program is what the mover does: it publishes steps, waits, and moves the item.
+// program is one action of the mover: it publishes steps, waits, and moves the item.
 type program struct {
 	what byte // 'p' publish, 'b' barrier, 'm' move, 's' delete the stub
 	view view
@@ -315,7 +315,7 @@ func (w *world) program() []program {
 	return all
 }
 
-// last is the place that the item is in when all is done.
+// last returns the place of the item at the end.
 func (w *world) last() int8 {
 	if w.back != None && w.back.Revocable() {
 		return 0
@@ -327,7 +327,7 @@ func (w *world) last() int8 {
 	return 1
 }
 
-// nexts are all that may come next.
+// nexts returns all possible next states.
 func (w *world) nexts(s state, prog []program) (out []next) {
 	add := func(n state, wrong string, format string, args ...any) {
 		out = append(out, next{fmt.Sprintf(format, args...), n, wrong})
@@ -337,7 +337,7 @@ func (w *world) nexts(s state, prog []program) (out []next) {
 		switch o.phase {
 		case idle:
 			if i > 0 && s.ops[i-1].phase == idle {
-				continue // by symmetry of what is not there yet
+				continue // the requests that have not begun are symmetric
 			}
 			for d := int8(0); d < 2; d++ {
 				if s.lease[d] {
@@ -428,7 +428,7 @@ func (w *world) nexts(s state, prog []program) (out []next) {
 			add(n, "", "mover: %s", what)
 		}
 	} else if s.reading.phase == idle && !slices.ContainsFunc(s.ops[:len(w.ops)], func(o request) bool { return o.phase == under || o.phase == answered }) {
-		// Whoever reads now reads the new place.
+		// Every reader now reads the new place.
 		if !slices.ContainsFunc(decode(w.closed(s).configs), func(c config) bool { return c.value == max(absent, s.place[w.last()]) }) {
 			add(s, fmt.Sprintf("at the end there is %d, which no order explains", s.place[w.last()]), "all is done")
 		}
@@ -471,8 +471,8 @@ func (w *world) moves(s state, p program) (n state, what string, ok bool) {
 	return n, fmt.Sprintf("moves: places %v", n.place), true
 }
 
-// scans are the acts of a Scan, whose visits of places are two acts each: the page, and the
-// look at the other place.
+// scans returns the next states of a Scan. A visit of a place is two acts: the page, and the read
+// of the other place.
 func (w *world) scans(s state) (out []next) {
 	if !w.scan {
 		return nil
@@ -488,7 +488,7 @@ func (w *world) scans(s state) (out []next) {
 		return out
 	}
 	if s.scanBegan < Settled && s.barrier.step >= Cleaning {
-		return nil // it is told to begin anew
+		return nil // the Scan must begin again
 	}
 	if s.looking == 0 {
 		for place := uint8(1); place <= 2; place++ {
@@ -521,7 +521,7 @@ func (w *world) scans(s state) (out []next) {
 	return append(out, next{fmt.Sprintf("the scan has shown it %d times", n.shown), n, wrong})
 }
 
-// explore tries all; it returns how many states there are, and the shortest way to a fault.
+// explore tries all states. It returns their number and the shortest way to a fault.
 func (w *world) explore() (states int, fault []string) {
 	first := state{lease: [2]bool{true, true}, place: [3]int8{w.initial}, reads: w.reads, configs: encode([]config{{value: w.initial, read: noRead}})}
 	type came struct {
@@ -559,7 +559,7 @@ var (
 	create       = op{'c', 40}
 )
 
-// The protocol loses nothing, brings nothing back, and shows what is there once.
+// TestExplored checks that the protocol loses nothing, brings nothing back, and shows an item once.
 func TestExplored(t *testing.T) {
 	for _, w := range []world{
 		{ops: []op{add1, create}, initial: absent},
@@ -578,7 +578,7 @@ func TestExplored(t *testing.T) {
 		{initial: 10, reads: 2, stalls: true, second: true},
 	} {
 		if raceDetector && len(w.ops)+int(w.reads) > 1 {
-			continue // all are explored without it
+			continue // the other worlds cover every rule without it
 		}
 		n, fault := w.explore()
 		t.Logf("%d states: %v, from %d, %d reads, scan %v, stalls %v", n, w.ops, w.initial, w.reads, w.scan, w.stalls)
@@ -588,7 +588,7 @@ func TestExplored(t *testing.T) {
 	}
 }
 
-// Without any one of its rules it does.
+// TestEachRuleIsNeeded checks that there is a fault if any one rule is off.
 func TestEachRuleIsNeeded(t *testing.T) {
 	stalled := func(initial int8, ops ...op) world { return world{ops: ops, initial: initial, stalls: true} }
 	worlds := map[Rule]world{
@@ -609,7 +609,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 	}
 	for rule, w := range worlds {
 		if raceDetector && !w.scan {
-			continue // all are tried without it
+			continue // the other rules are tried without it
 		}
 		restore := rules.Off(rule)
 		n, fault := w.explore()

@@ -4,5 +4,6 @@
 
 package reshard
 
-// raceDetector: under it an exploration, which has no goroutines, takes ten times as long.
+// raceDetector says that the race detector is on; with it, an exploration, which has no goroutines,
+// takes ten times as long.
 const raceDetector = true

@@ -33,7 +33,7 @@ func engine(t *testing.T) *items.Store {
 	return itemstore.Open(t, items.Options{})
 }
 
-// endpoint is an evenkeel that knows one access key, and verifies signatures.
+// endpoint returns an evenkeel that knows one access key and verifies signatures.
 func endpoint(t *testing.T) (url string, requests *atomic.Int64) {
 	t.Helper()
 	keys, err := accesskey.Parse([]byte("- access-key: AKIDCALLER\n  secret-key: secret-of-the-caller\n"), false)
@@ -65,7 +65,7 @@ func open(t *testing.T, o Options) *RoundTripper {
 	return door
 }
 
-// client is the SDK's, signing with what does not matter.
+// client returns the SDK's client. Its signature does not matter.
 func client(door *RoundTripper) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("ANY", "any", ""), HTTPClient: door, RetryMaxAttempts: 1,
@@ -140,7 +140,7 @@ func TestTheSDKThroughTheDoor(t *testing.T) {
 	}
 }
 
-// The rights are those of the credentials that the door was given, at each request.
+// TestRightsAreTheCallers checks that each request has the rights of the door's credentials.
 func TestRightsAreTheCallers(t *testing.T) {
 	url, _ := endpoint(t)
 	if _, err := New(t.Context(), Options{Endpoint: url, Credentials: credentials.NewStaticCredentialsProvider("AKIDOTHER", "secret-of-the-caller", "")}); err == nil ||
@@ -221,7 +221,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// An answer's id is the endpoint's: it is what AWS's support asks for.
+// TestRequestIDs checks that an answer's id is the endpoint's, because AWS's support asks for that
+// id.
 func TestRequestIDs(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("x-amzn-RequestId", "ID-OF-"+r.Header.Get("X-Amz-Target"))

@@ -16,12 +16,12 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// otherTab is a request about table Other in the place of Tab.
+// otherTab returns a request with table Other instead of Tab.
 func otherTab(body string) string {
 	return strings.NewReplacer(`"Tab"`, `"Other"`, "/Tab", "/Other").Replace(body)
 }
 
-// Keys are told from each other whatever characters they have.
+// TestKeysWithZeroBytes checks that keys are distinguished whatever characters they contain.
 func TestKeysWithZeroBytes(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 0, nil)
@@ -34,8 +34,8 @@ func TestKeysWithZeroBytes(t *testing.T) {
 	}
 }
 
-// What is looked for of several tables, in whatever order they are named, is asked for
-// as the API takes it: each table once in a request.
+// TestSearchInSeveralTables checks that a search in several tables, in any order, names each table
+// once in a request, as the API requires.
 func TestSearchInSeveralTables(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 0, nil)
@@ -60,8 +60,8 @@ func TestSearchInSeveralTables(t *testing.T) {
 	}
 }
 
-// once fails where a request for many items, as an endpoint gets it, names a table
-// twice, or asks for more than keys, or for what was there some time ago.
+// once fails the test if a BatchGetItem, as an endpoint gets it, names a table twice, asks for more
+// than keys, or is not consistent.
 type once struct {
 	t *testing.T
 	*recorder
@@ -83,8 +83,9 @@ func (o once) Answer(ctx context.Context, q api.Request, use func(api.Response) 
 	return o.recorder.Answer(ctx, q, use)
 }
 
-// An index with the partition key in its key that was made while the items were read,
-// or by a door that did not know: a Query of it is refused, not answered with nothing.
+// TestIndexMadeDuringAdoption covers an index with the partition key in its key that was created
+// while the items were read, or by a door that did not know of the adoption. A Query of it is
+// refused, not answered with nothing.
 func TestIndexMadeDuringAdoption(t *testing.T) {
 	const index = `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"inverse","KeySchema":[{"AttributeName":"r","KeyType":"HASH"},{"AttributeName":"h","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}}]}`
 	s := start(t, 1)
@@ -104,7 +105,7 @@ func TestIndexMadeDuringAdoption(t *testing.T) {
 		`{"TableName":"Tab","IndexName":"inverse","KeyConditionExpression":"r = :r AND h = :h","ExpressionAttributeValues":{":r":{"S":"Client0001"},":h":{"S":"121212"}}}`)
 }
 
-// during does something when the store is first asked to scan.
+// during runs something when the store first gets a Scan.
 type during struct {
 	*recorder
 	scans atomic.Int64
@@ -118,8 +119,8 @@ func (d *during) Answer(ctx context.Context, q api.Request, use func(api.Respons
 	return d.recorder.Answer(ctx, q, use)
 }
 
-// A page that ends with an item which lies where the tag does not say has no position
-// after it: a client that went on would begin elsewhere, and perhaps never end.
+// TestPageEndsAtAMisplacedItem checks that a page that ends with a misplaced item has no position
+// after it. A client that continued would begin elsewhere, and perhaps never end.
 func TestPageEndsAtAMisplacedItem(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 20, calculated(3))
@@ -152,7 +153,7 @@ func TestPageEndsAtAMisplacedItem(t *testing.T) {
 	}
 }
 
-// An adoption that another request was quicker with leaves that one's tag.
+// TestTwoAdoptionsAtOnce checks that an adoption that loses against another leaves the other's tag.
 func TestTwoAdoptionsAtOnce(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 20, calculated(3))
@@ -170,7 +171,8 @@ func TestTwoAdoptionsAtOnce(t *testing.T) {
 	}
 }
 
-// An adopted table that was made anew round the door is not taken for adopted.
+// TestAdoptedTableThatIsAnother checks that a table that was created again behind the door is not
+// taken for the adopted one.
 func TestAdoptedTableThatIsAnother(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 0, nil)
@@ -183,8 +185,8 @@ func TestAdoptedTableThatIsAnother(t *testing.T) {
 	must(t, r, "TagResource", tagWith("adopt=suffix shards=3"))
 }
 
-// undescribed is a store whose table has an index that is being filled, and which
-// cannot be described once an item was looked for.
+// undescribed is a store whose table has an index that is being filled, and that cannot be
+// described after a search.
 type undescribed struct {
 	*recorder
 	searched atomic.Bool
@@ -212,8 +214,8 @@ func (u *undescribed) Answer(ctx context.Context, q api.Request, use func(api.Re
 	return u.recorder.Answer(ctx, q, use)
 }
 
-// A search's second step goes by the tables of the first: one that cannot be described
-// in between is not taken for a plain one.
+// TestTablesOfASearchStay checks that a search's second step uses the tables of the first. A table
+// that cannot be described in between is not taken for a plain one.
 func TestTablesOfASearchStay(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 0, nil)
@@ -233,7 +235,8 @@ func TestTablesOfASearchStay(t *testing.T) {
 	}
 }
 
-// A key of nothing but the shard is none that a client could ask for.
+// TestAdoptionOfAnEmptyKey checks that a key that consists only of the shard is refused, because no
+// client could ask for it.
 func TestAdoptionOfAnEmptyKey(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 0, nil)
@@ -241,7 +244,7 @@ func TestAdoptionOfAnEmptyKey(t *testing.T) {
 	fails(t, s, exception.Validation, "has no shard at the end of its partition key", "TagResource", tagWith("adopt=suffix strategy=random shards=3 write-once"))
 }
 
-// replacing does something once a tag is removed.
+// replacing runs something after a tag is removed.
 type replacing struct {
 	*recorder
 	then func()
@@ -255,8 +258,8 @@ func (r *replacing) Answer(ctx context.Context, q api.Request, use func(api.Resp
 	return err
 }
 
-// Who ends an adoption while the table is deleted, and a sharded one made under its
-// name, leaves that one alone.
+// TestLeavingATableThatIsAnother checks that ending an adoption leaves a sharded table alone that
+// was created under the name meanwhile.
 func TestLeavingATableThatIsAnother(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 0, nil)
@@ -276,7 +279,8 @@ func TestLeavingATableThatIsAnother(t *testing.T) {
 	}
 }
 
-// A table with a sharded index is not adopted, and the error says why.
+// TestAdoptionOfATableWithShardedIndexes checks that a table with a sharded index is not adopted,
+// and that the error says why.
 func TestAdoptionOfATableWithShardedIndexes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, 1)

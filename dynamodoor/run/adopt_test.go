@@ -45,8 +45,7 @@ func jsonOf(t testing.TB, v any) string {
 	return string(text)
 }
 
-// byHand fills a plain table as its application would: each item in the shard that
-// at says.
+// byHand fills a plain table as its application would: at returns the shard of each item.
 func byHand(t testing.TB, d doer, items int, at func(sort string) int) {
 	t.Helper()
 	must(t, d, "CreateTable", plainTable+"}")
@@ -61,15 +60,15 @@ func calculated(shards int) func(string) int {
 	return func(sort string) int { return l.ShardOf(nil, []byte(sort)) }
 }
 
-// An adopted table is a sharded one: what was written by hand is found, what is
-// written lies where hands would put it, and all of that stays so after a restart,
-// until the tag is removed.
+// TestAdoption checks that an adopted table behaves like a sharded one. The door finds items that
+// the application wrote, and writes items where the application would. That remains so after a
+// restart, until the tag is removed.
 func TestAdoption(t *testing.T) {
 	const items = 300
 	s := start(t, 4)
 	byHand(t, s, items, calculated(5))
 	must(t, s, "TagResource", tagWith("adopt=suffix shards=5"))
-	must(t, s, "TagResource", tagWith("adopt=suffix shards=5")) // as a client that tries again
+	must(t, s, "TagResource", tagWith("adopt=suffix shards=5")) // as a client that retries
 	if tags := jsonOf(t, must(t, s, "ListTagsOfResource", `{"ResourceArn":"`+tabARN+`"}`)); !strings.Contains(tags, "adopt=suffix shards=5") || !strings.Contains(tags, "billing") {
 		t.Errorf("tags: %s", tags)
 	}
@@ -103,13 +102,13 @@ func TestAdoption(t *testing.T) {
 	}
 	must(t, s, "TagResource", tagWith("adopt=suffix shards=5"))
 	must(t, s, "DeleteTable", `{"TableName":"Tab"}`)
-	must(t, s, "CreateTable", plainTable+"}") // which is none of the adopted table
+	must(t, s, "CreateTable", plainTable+"}") // the adopted table's entry does not apply to it
 	must(t, s, "PutItem", putTab("121212-3", "new"))
 	fails(t, s, exception.ResourceNotFound, "not found", "TagResource", strings.ReplaceAll(tagWith("adopt=suffix shards=5"), "/Tab", "/None"))
 }
 
-// A table with an item that is not where the tag says stays as it is, and the item
-// is named.
+// TestAdoptionThatDoesNotFit checks that a table with an item that is not at its place in the tag's
+// layout stays unchanged, and that the error names the item.
 func TestAdoptionThatDoesNotFit(t *testing.T) {
 	for how, want := range map[string]string{
 		"adopt=suffix shards=4":                               `it is not adopted, since the item h`,
@@ -134,13 +133,13 @@ func TestAdoptionThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Items whose shards hands drew are looked for in all shards; two that should be one
-// are shown by reads of many, page by page, and refused where one is meant.
+// TestAdoptionOfDrawnShards checks that the door looks for items in all shards if the application
+// drew them. Reads of many items show duplicates, page by page; requests on one item refuse them.
 func TestAdoptionOfDrawnShards(t *testing.T) {
 	s := start(t, 4)
 	byHand(t, s, 30, func(sort string) int { return int(sort[len(sort)-1])%3 + 1 })
 	for _, k := range []int{1, 2, 3} {
-		must(t, s, "PutItem", putTab(fmt.Sprintf("121212-%d", k), "Client0003")) // three times
+		must(t, s, "PutItem", putTab(fmt.Sprintf("121212-%d", k), "Client0003")) // the item exists three times
 	}
 	must(t, s, "TagResource", tagWith("adopt=suffix strategy=random shards=3 write-once"))
 	var want []string
@@ -191,7 +190,7 @@ func TestAdoptionOfDrawnShards(t *testing.T) {
 	} else if c := jsonOf(t, m["ConsumedCapacity"]); !strings.Contains(c, `"CapacityUnits":7`) {
 		t.Errorf("six strongly consistent reads to find two items, and two of them: %s", c)
 	}
-	for _, table := range []string{"Tab", tabARN} { // the units of the search, however the table is named
+	for _, table := range []string{"Tab", tabARN} { // the units of the search, whether the table is named by its name or its ARN
 		m := must(t, s, "GetItem", fmt.Sprintf(`{"TableName":"%s","Key":{"h":{"S":"121212"},"r":{"S":"Client0004"}},"ReturnConsumedCapacity":"TOTAL"}`, table))
 		if c := jsonOf(t, m["ConsumedCapacity"]); c != `{"CapacityUnits":3.5,"TableName":"`+table+`"}` {
 			t.Errorf("one of three shards has the item: %s", c)
@@ -212,7 +211,7 @@ func TestAdoptionOfDrawnShards(t *testing.T) {
 	}
 }
 
-// moving deletes an item at the store, and makes it anew elsewhere, once it was found.
+// moving deletes an item at the store and creates it elsewhere once it was found.
 type moving struct {
 	*recorder
 	found atomic.Int64
@@ -227,8 +226,8 @@ func (m *moving) Answer(ctx context.Context, q api.Request, use func(api.Respons
 	return err
 }
 
-// An item that is deleted between its being found and its being written is not made
-// a second time where it was.
+// TestAnItemThatMoves checks that an item that is deleted after it was found is not created a
+// second time at its old place.
 func TestAnItemThatMoves(t *testing.T) {
 	s := start(t, 1)
 	home := calculated(3)("a")
@@ -248,7 +247,7 @@ func TestAnItemThatMoves(t *testing.T) {
 	if m := must(t, s.store, "Scan", `{"TableName":"Tab"}`); len(sorts(m)) != 1 || !strings.Contains(jsonOf(t, m), fmt.Sprintf(`"k-%d"`, home)) {
 		t.Errorf("the store has %v", m)
 	}
-	// One that never stays is an error that clients try again after.
+	// An item that never stays is an error after which clients retry.
 	must(t, s.store, "DeleteItem", keyTab(fmt.Sprintf("k-%d", home), "a"))
 	must(t, s.store, "PutItem", putTab(fmt.Sprintf("k-%d", other), "a"))
 	store.then = func(n int64) {
@@ -283,7 +282,8 @@ func (s *stingy) Answer(ctx context.Context, q api.Request, use func(api.Respons
 	})
 }
 
-// What a search could not read is asked for again: no item is taken for none.
+// TestSearchGoesOn checks that the door asks again for keys that a search could not read, so that
+// no item is taken for absent.
 func TestSearchGoesOn(t *testing.T) {
 	s := start(t, 1)
 	byHand(t, s, 0, nil)
@@ -295,7 +295,7 @@ func TestSearchGoesOn(t *testing.T) {
 	}
 }
 
-// Statements, streams and other doors see the logical table.
+// TestAdoptionElsewhere checks that statements, streams and other doors see the logical table.
 func TestAdoptionElsewhere(t *testing.T) {
 	for _, how := range []string{"shards=3", "strategy=random shards=3 write-once"} {
 		store := start(t, 1).store
@@ -323,8 +323,8 @@ func TestAdoptionElsewhere(t *testing.T) {
 	}
 }
 
-// Indexes of adopted tables are read page by page, in their order and whole, many entries
-// having one key.
+// TestIndexesOfAdoptedTables checks that indexes of adopted tables are read in pages, in order and
+// completely, although many entries have the same key.
 func TestIndexesOfAdoptedTables(t *testing.T) {
 	const items = 60
 	indexed := strings.Replace(plainTable, `"AttributeDefinitions":[`, `"LocalSecondaryIndexes":[{"IndexName":"local","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"x","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],

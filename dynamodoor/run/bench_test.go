@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// BenchmarkQuery reads pages of a partition key with items of 1 KB: from a plain
-// table, and from 1, 5 and 50 shards.
+// BenchmarkQuery reads pages of a partition key with items of 1 KB: from a plain table, and from 1,
+// 5 and 50 shards.
 func BenchmarkQuery(b *testing.B) {
 	for _, n := range []int{0, 1, 5, 50} {
 		s := start(b, 1)

@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
-// onCatalogue are requests of every operation on a table, NAME; nil for those that name
-// none. An entry of the catalogue is what they would read or write.
+// onCatalogue lists requests of every operation on a table NAME, or nil for operations that name
+// none. They would read or write an entry of the catalogue.
 var onCatalogue = map[string][]string{
 	"GetItem":            {`{"TableName":"NAME","Key":{"table":{"S":"Tab"}}}`},
 	"PutItem":            {`{"TableName":"NAME","Item":{"table":{"S":"Tab"}}}`},
@@ -52,9 +52,9 @@ var onCatalogue = map[string][]string{
 	"DescribeEndpoints":  nil,
 }
 
-// TestNoOperationReachesTheCatalogue sends every operation of the API on the catalogue's
-// table, by its name and by its ARN, with sharded tables, without any (any more), and where
-// other doors are on the store.
+// TestNoOperationReachesTheCatalogue sends every operation of the API on the catalogue's table, by
+// its name and by its ARN: with sharded tables, without any, after the last one is gone, and with
+// other doors on the store.
 func TestNoOperationReachesTheCatalogue(t *testing.T) {
 	for _, o := range api.Operations {
 		if _, ok := onCatalogue[o.Name]; !ok {

@@ -25,7 +25,7 @@ func changeTo(shards int) string {
 	return fmt.Sprintf(`{`+arnOfTab+`,"Tags":[{"Key":"write-sharding","Value":"shards=%d"}]}`, shards)
 }
 
-// startHasty is a router on an engine in memory that keeps no stubs for caution.
+// startHasty returns a router on an engine in memory that keeps no stubs for caution.
 func startHasty(t testing.TB) (*Router, *recorder) {
 	store := &recorder{Store: itemstore.Open(t, items.Options{}), requests: map[string]int{}}
 	r := New(Options{Backend: store, Fanout: 4, Caution: time.Nanosecond})
@@ -35,7 +35,7 @@ func startHasty(t testing.TB) (*Router, *recorder) {
 	return r, store
 }
 
-// steps returns the step of table Tab's change, empty where none is under way.
+// stepOf returns the step of table Tab's change, or "" if there is none.
 func stepOf(r *Router) string {
 	if c := r.tables.Entry("Tab").Change; c != nil {
 		return c.Step
@@ -43,8 +43,8 @@ func stepOf(r *Router) string {
 	return ""
 }
 
-// In every step of a change, and after it, all requests find the items that there are, and
-// no others; and what moves is what has to.
+// TestAChangeOfLayout checks that, in every step of a change and after it, all requests find
+// exactly the existing items, and that only items that must move do.
 func TestAChangeOfLayout(t *testing.T) {
 	for _, to := range []int{8, 3, 0} {
 		t.Run(fmt.Sprintf("one door, to %d", to), func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestAChangeOfLayout(t *testing.T) {
 	})
 }
 
-// turns are doors that are asked in turn.
+// turns is a group of doors that take turns.
 type turns struct {
 	all []*Router
 	n   int
@@ -97,9 +97,9 @@ func (d *turns) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 	return d.all[d.n%len(d.all)].Do(ctx, operation, body, dst)
 }
 
-// changed changes the layout of table Tab by the mover of one door, and asks any. anew, if
-// it is not nil, is another door in the mover's place after each step. The table is to have
-// so many shards; in step back, if it is not empty, the change is taken back.
+// changed changes the layout of table Tab to a number of shards with one door's mover, and sends
+// requests to r. anew, if it is not nil, returns another door to replace the mover after each step.
+// If back is not empty, the change is taken back in that step.
 func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *Router, to int, back string) {
 	must(t, r, "CreateTable", shardedTable)
 	want := map[string]string{}
@@ -207,7 +207,7 @@ func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *
 			case 6:
 				must(t, r, "ExecuteStatement", `{"Statement":"DELETE FROM Tab WHERE h = 'a' AND r = '`+key+`'"}`)
 				delete(want, key)
-				must(t, r, "UpdateItem", `{"TableName":"Tab","Key":`+it+`,"UpdateExpression":"REMOVE x"}`) // which makes no item
+				must(t, r, "UpdateItem", `{"TableName":"Tab","Key":`+it+`,"UpdateExpression":"REMOVE x"}`) // this update creates no item
 			}
 		}
 	}
@@ -255,14 +255,14 @@ func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *
 	}
 	if to == 0 {
 		for _, h := range pksOf(t, store) {
-			if h != "a-6" { // the one place of the key, which no layout before had
+			if h != "a-6" { // the one place of the key, which no earlier layout had
 				t.Errorf("an item is in %s", h)
 			}
 		}
 	}
 }
 
-// pksOf are the physical partitions of table Tab's items, each once.
+// pksOf returns the physical partitions of table Tab's items, each once.
 func pksOf(t *testing.T, store *recorder) []string {
 	raw, err := store.Do(t.Context(), "Scan", []byte(`{"TableName":"Tab"}`), nil)
 	if err != nil {
@@ -283,8 +283,8 @@ func pksOf(t *testing.T, store *recorder) []string {
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// A mover that is ended within a page, at any request, and another that goes on lose
-// nothing.
+// TestAMoverThatEnds checks that nothing is lost if a mover ends at any request within a page and
+// another continues.
 func TestAMoverThatEnds(t *testing.T) {
 	r, store := startHasty(t)
 	must(t, r, "CreateTable", shardedTable)
@@ -298,7 +298,7 @@ func TestAMoverThatEnds(t *testing.T) {
 		more, err := r.StepChange(&countdown{t.Context(), left}, "Tab")
 		if err != nil {
 			ends++
-			r = again(t, store, 1) // and is started anew
+			r = again(t, store, 1) // starts the door again
 			r.mover.Caution = time.Nanosecond
 			continue
 		}
@@ -319,8 +319,9 @@ func TestAMoverThatEnds(t *testing.T) {
 	}
 }
 
-// What cannot be kept is refused before it begins; a change can be paused, and taken back
-// while nothing has moved.
+// TestChangesThatAreRefusedPausedOrTakenBack checks that a change that cannot be carried out is
+// refused before it begins, and that a change can be paused, and taken back while nothing has
+// moved.
 func TestChangesThatAreRefusedPausedOrTakenBack(t *testing.T) {
 	r, _ := startHasty(t)
 	ask := func(action string, shards int) (map[string]any, error) {
@@ -379,8 +380,8 @@ func TestChangesThatAreRefusedPausedOrTakenBack(t *testing.T) {
 	refused("not taken back", "rollback", 0)
 }
 
-// The mover carries changes of several tables on beside each other, from order to end, and
-// ends with its context.
+// TestTheMover checks that the mover carries out changes of several tables concurrently, from order
+// to end, and ends with its context.
 func TestTheMover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &recorder{Store: itemstore.Open(t, items.Options{}), requests: map[string]int{}}

@@ -26,7 +26,7 @@ const (
 	keyOfTab     = `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`
 )
 
-// doorOn is one more door on a store, with a lease.
+// doorOn returns another door on a store, with a lease.
 func doorOn(t testing.TB, b backend.Store, lease time.Duration) *Router {
 	t.Helper()
 	r := New(Options{Backend: b, Lease: lease})
@@ -38,10 +38,10 @@ func doorOn(t testing.TB, b backend.Store, lease time.Duration) *Router {
 
 const (
 	short = 30 * time.Millisecond
-	ever  = time.Hour // a door that learns nothing by the lease's end
+	ever  = time.Hour // a door that learns nothing from the end of its lease
 )
 
-// A door that has not seen a table looks it up.
+// TestATableThatAnotherDoorHasMade checks that a door looks up a table that it has not seen.
 func TestATableThatAnotherDoorHasMade(t *testing.T) {
 	store := start(t, 1).store
 	a, b := doorOn(t, store, short), doorOn(t, store, ever)
@@ -55,8 +55,8 @@ func TestATableThatAnotherDoorHasMade(t *testing.T) {
 	}
 }
 
-// A door that takes a table for a plain one, which was deleted and made sharded
-// meanwhile, notices at the first answer, whatever is asked first.
+// TestATableThatWasPlain checks that a door that takes a table for plain notices at the first
+// answer, whatever the request is, that the table was deleted and created sharded meanwhile.
 func TestATableThatWasPlain(t *testing.T) {
 	for operation, body := range map[string]string{
 		"PutItem": itemOfTab, "GetItem": keyOfTab, "DeleteItem": keyOfTab,
@@ -73,7 +73,7 @@ func TestATableThatWasPlain(t *testing.T) {
 			store := start(t, 1).store
 			a, b := doorOn(t, store, short), doorOn(t, store, ever)
 			must(t, a, "CreateTable", plainTable+"}")
-			must(t, b, "PutItem", itemOfTab) // it is plain
+			must(t, b, "PutItem", itemOfTab) // the table is plain
 			must(t, b, "GetItem", keyOfTab)
 			must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
 			must(t, a, "CreateTable", shardedTable)
@@ -90,8 +90,8 @@ func TestATableThatWasPlain(t *testing.T) {
 	}
 }
 
-// The name of a sharded table is not used again, for a plain table or another
-// sharded one, before every door has learnt that it is deleted.
+// TestANameIsUsedAgain checks that the name of a sharded table is not used again, for a plain or a
+// sharded table, until every door knows that it is deleted.
 func TestANameIsUsedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 100 * time.Millisecond
@@ -123,8 +123,8 @@ func TestANameIsUsedAgain(t *testing.T) {
 	})
 }
 
-// A plain table with sharded indexes cannot be told from a plain one by its answers:
-// it is made when no door can take it for one.
+// TestSlowlyWhereOnlyAnIndexIsSharded checks that a plain table with sharded indexes is created
+// only when no door can take it for a plain one, because its answers do not reveal it.
 func TestSlowlyWhereOnlyAnIndexIsSharded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lease = 100 * time.Millisecond
@@ -146,7 +146,8 @@ func TestSlowlyWhereOnlyAnIndexIsSharded(t *testing.T) {
 	})
 }
 
-// An index that another door has added is found, by whatever language.
+// TestAnIndexThatAnotherDoorHasAdded checks that a door finds an index that another door has added,
+// with either language.
 func TestAnIndexThatAnotherDoorHasAdded(t *testing.T) {
 	for operation, query := range map[string]string{
 		"Query":            `{"TableName":"Tab","IndexName":"idx","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`,
@@ -177,7 +178,7 @@ func TestAnIndexThatAnotherDoorHasAdded(t *testing.T) {
 	}
 }
 
-// altered is a backend some of whose operations are another's.
+// altered is a backend in which a test replaces some operations.
 type altered struct {
 	Backend
 	do     func(ctx context.Context, operation string, body, dst []byte) ([]byte, error, bool)
@@ -204,8 +205,9 @@ func (a *altered) Answer(ctx context.Context, q api.Request, use func(api.Respon
 	return a.Backend.Answer(ctx, q, use)
 }
 
-// What the door asks itself it asks as itself; what a client asks goes out as the
-// client's, and what is denied to one is not answered from what another has learnt.
+// TestRightsAreTheClients checks that the door uses its own rights for its own requests and the
+// client's for the client's, and that a client without rights gets no answer from what another has
+// revealed.
 func TestRightsAreTheClients(t *testing.T) {
 	denied := exception.New(exception.AccessDenied, "User: bob is not authorized")
 	who := func(ctx context.Context) string { return principal.Of(ctx).ID }
@@ -229,7 +231,7 @@ func TestRightsAreTheClients(t *testing.T) {
 		"Query":       `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`,
 		"ListTables":  `{}`,
 		"UpdateTable": `{"TableName":"Tab","DeletionProtectionEnabled":true}`,
-		// What is wrong with a request is the business of those who may make it.
+		// Only clients that may make a request learn what is wrong with it.
 		"DeleteItem":       `{"TableName":"Tab","Key":{"nokey":{"S":"a"}}}`,
 		"UpdateItem":       `{"TableName":"Tab","Key":{"nokey":{"S":"a"}}}`,
 		"BatchGetItem":     `{"RequestItems":{"Tab":{"Keys":[{"nokey":{"S":"a"}}]}}}`,
@@ -239,7 +241,7 @@ func TestRightsAreTheClients(t *testing.T) {
 			t.Errorf("%s: %v", operation, err)
 		}
 	}
-	// It was not deleted, and is none that is being deleted.
+	// The table was not deleted and is not being deleted.
 	e, err := catalogOf(door).Get(t.Context(), "Tab")
 	if err != nil || e.State != catalog.Active {
 		t.Errorf("%+v %v", e, err)
@@ -261,7 +263,8 @@ func (c client) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 	return c.door.Do(principal.With(ctx, principal.Principal{ID: c.id}), operation, body, dst)
 }
 
-// AWS makes tables slowly, and for a while tells of none.
+// TestTablesThatBecomeActiveLater covers AWS, which creates tables slowly and does not describe
+// them for a while.
 func TestTablesThatBecomeActiveLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &altered{Backend: start(t, 1).store}
@@ -291,7 +294,8 @@ func TestTablesThatBecomeActiveLater(t *testing.T) {
 	})
 }
 
-// What a door has left half-way is another's to settle only once it is old.
+// TestHalfWayIsLeftAlone checks that a door settles another door's unfinished operation only once
+// it is old.
 func TestHalfWayIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := start(t, 1).store
@@ -326,7 +330,8 @@ func TestHalfWayIsLeftAlone(t *testing.T) {
 	})
 }
 
-// A physical table without an entry is refused, and so is what would show one.
+// TestOrphansAndUnknownOperations checks that a physical table without an entry is refused, and so
+// is an operation that would show one.
 func TestOrphansAndUnknownOperations(t *testing.T) {
 	store := &altered{Backend: start(t, 1).store}
 	store.do = func(_ context.Context, operation string, body, dst []byte) ([]byte, error, bool) {
@@ -392,7 +397,8 @@ func TestListTablesAsksNoMoreThanAWSAllows(t *testing.T) {
 	must(t, a, "ListTables", `{}`)
 }
 
-// What is read of a forwarded request costs no memory.
+// TestForwardingAllocatesLittle checks that reading the names in a forwarded request allocates
+// nothing.
 func TestForwardingAllocatesLittle(t *testing.T) {
 	a := doorOn(t, &altered{Backend: start(t, 1).store, do: func(_ context.Context, operation string, _, dst []byte) ([]byte, error, bool) {
 		return append(dst, "{}"...), nil, operation == "GetItem"
@@ -411,8 +417,8 @@ func TestForwardingAllocatesLittle(t *testing.T) {
 	}
 }
 
-// A table that a store takes its time to delete is one that is being deleted, to all
-// doors, and its name is not free.
+// TestTablesThatAreDeletedLater checks that, if a store takes its time to delete a table, all doors
+// see the table as being deleted, and its name is not free.
 func TestTablesThatAreDeletedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &altered{Backend: start(t, 1).store}
@@ -462,7 +468,7 @@ func TestTablesThatAreDeletedLater(t *testing.T) {
 	})
 }
 
-// deletes is a store that only says that it deletes table Tab.
+// deletes is a store that only claims to delete table Tab.
 type deletes struct {
 	*altered
 	gone *time.Time
@@ -483,8 +489,8 @@ func (d *deletes) Answer(ctx context.Context, q api.Request, use func(api.Respon
 	})
 }
 
-// A table that another door is deleting, or has changed since, is not deleted by what is
-// no longer so; the client may try again.
+// TestDeletingATableThatIsBeingDeleted checks that a door with an old entry does not delete a table
+// that another door is deleting or has changed. The client may retry.
 func TestDeletingATableThatIsBeingDeleted(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", shardedTable)

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 )
 
-// forgetful is a store whose answers' memory is used again at once, as that of a real
-// endpoint's answers is.
+// forgetful is a store whose answers' memory is reused at once, like that of a real endpoint's
+// answers.
 type forgetful struct{ Backend }
 
 func (f forgetful) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
@@ -36,8 +36,8 @@ func (f forgetful) Answer(ctx context.Context, q api.Request, use func(api.Respo
 
 var units = regexp.MustCompile(`CapacityUnits:[0-9.]+`)
 
-// What the door answers is what it was told, also where it goes on after that was
-// told.
+// TestNothingIsKeptOfAnAnswer checks that the door's answers do not depend on the memory of the
+// store's answers.
 func TestNothingIsKeptOfAnAnswer(t *testing.T) {
 	const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Tab"
 	indexed := strings.Replace(create(5), `"Tags":[`, `"GlobalSecondaryIndexes":[{"IndexName":"by-r","KeySchema":[{"AttributeName":"r","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],
@@ -91,7 +91,7 @@ func TestNothingIsKeptOfAnAnswer(t *testing.T) {
 					}
 				}
 			}
-			// Which shards a page asks first is drawn, and so what it takes.
+			// The first shards of a page are drawn at random, and so its capacity differs.
 			answers[i] = append(answers[i], units.ReplaceAllString(fmt.Sprint(r[0], " ", m, err), "CapacityUnits"))
 		}
 	}

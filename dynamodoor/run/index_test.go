@@ -28,8 +28,8 @@ const (
 	queryIndex   = `{"TableName":"Tab","IndexName":"by-x","KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}%s}`
 )
 
-// indexed are how many items a query of the index has, by pages, and no answer that
-// shows what is hidden.
+// indexed returns the number of items in a query of the index, read in pages. It fails if an answer
+// shows a hidden attribute.
 func indexed(t testing.TB, d doer) int {
 	t.Helper()
 	n, start := 0, `,"Limit":60`
@@ -46,7 +46,7 @@ func indexed(t testing.TB, d doer) int {
 	}
 }
 
-// whenActive waits until the index is filled by the store.
+// whenActive waits until the store has filled the index.
 func whenActive(t testing.TB, d doer) {
 	t.Helper()
 	for {
@@ -57,8 +57,8 @@ func whenActive(t testing.TB, d doer) {
 	}
 }
 
-// A sharded index is added to a table with items, plain or sharded, by its tag and
-// then an UpdateTable; and made again after it was deleted.
+// TestShardedIndexOfATableWithItems adds a sharded index to a table with items, plain or sharded,
+// by its tag and then an UpdateTable, and creates it again after it was deleted.
 func TestShardedIndexOfATableWithItems(t *testing.T) {
 	for name, create := range map[string]string{"plain": plainTable + "}", "sharded": shardedTable} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestShardedIndexOfATableWithItems(t *testing.T) {
 					must(t, s, "PutItem", putTab(fmt.Sprint("k", i%7), fmt.Sprint(i)))
 				}
 				must(t, s, "TagResource", declareIndex)
-				must(t, s, "TagResource", declareIndex) // as a client that tries again
+				must(t, s, "TagResource", declareIndex) // as a client that retries
 				if m := jsonOf(t, must(t, s, "Scan", `{"TableName":"Tab"}`)); strings.Contains(m, "evenkeel.") {
 					t.Fatal(m)
 				}
@@ -106,7 +106,8 @@ func TestShardedIndexOfATableWithItems(t *testing.T) {
 	}
 }
 
-// A plain index that has a name before it is declared is left as it is.
+// TestDeclaringAnIndexThatExists checks that a plain index whose name is declared later stays
+// unchanged.
 func TestDeclaringAnIndexThatExists(t *testing.T) {
 	s := start(t, 4)
 	must(t, s, "CreateTable", plainTable+"}")
@@ -120,7 +121,7 @@ func TestDeclaringAnIndexThatExists(t *testing.T) {
 	fails(t, s, exception.ResourceNotFound, "not found", "TagResource", strings.ReplaceAll(declareIndex, "/Tab", "/None"))
 }
 
-// halting fails once it has filled so many items.
+// halting fails after it has filled a number of items.
 type halting struct {
 	*recorder
 	left atomic.Int64
@@ -133,8 +134,8 @@ func (h *halting) Answer(ctx context.Context, q api.Request, use func(api.Respon
 	return h.recorder.Answer(ctx, q, use)
 }
 
-// An index whose items do not all have their shards cannot be made; another attempt,
-// of another door, goes on.
+// TestFillingAnIndexGoesOn checks that an index cannot be created while some items lack their
+// shards, and that another attempt, by another door, continues.
 func TestFillingAnIndexGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, 1)
@@ -163,8 +164,9 @@ func TestFillingAnIndexGoesOn(t *testing.T) {
 	})
 }
 
-// While an index is declared through one door, others write: no item is missing in it.
-// The clock goes on when all wait, so that no write takes longer than a lease.
+// TestWritersWhileAnIndexIsDeclared checks that no item is missing in an index that is declared
+// through one door while other clients write. The clock advances when all goroutines wait, so that
+// no write takes longer than a lease.
 func TestWritersWhileAnIndexIsDeclared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const pause = 20 * time.Millisecond
@@ -173,7 +175,7 @@ func TestWritersWhileAnIndexIsDeclared(t *testing.T) {
 		store.answer = func(_ context.Context, q api.Request) (error, bool) {
 			if _, fills := q.(*api.UpdateItem); fills {
 				if filled.Add(1)%50 == 0 {
-					time.Sleep(pause) // while the others write
+					time.Sleep(pause) // gives the others time to write
 				}
 			}
 			return nil, false
@@ -209,7 +211,7 @@ func TestWritersWhileAnIndexIsDeclared(t *testing.T) {
 		time.Sleep(pause)
 		close(stop)
 		all.Wait()
-		// The other door looks at a table anew once it is a second ago that it did.
+		// The other door describes a table again a second after it last did.
 		time.Sleep(tables.Glance + pause)
 		for i, r := range doors {
 			if n := indexed(t, r); n != int(wrote.Load()) {
@@ -220,7 +222,8 @@ func TestWritersWhileAnIndexIsDeclared(t *testing.T) {
 	})
 }
 
-// An index of a sharded table that is not sharded is warned of, once, when it is made.
+// TestIndexesThatAreNotSpread checks that the door warns once, at creation, of an unsharded index
+// of a sharded table.
 func TestIndexesThatAreNotSpread(t *testing.T) {
 	var log bytes.Buffer
 	r := New(Options{Backend: start(t, 1).store, Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -245,8 +248,8 @@ func TestIndexesThatAreNotSpread(t *testing.T) {
 	}
 }
 
-// An item that is too large for its shard in a new index is named as the client knows
-// it, and what can be done is said.
+// TestItemsTooLargeForAnIndex checks that an item that is too large for its shard in a new index is
+// named as the client knows it, and that the error says what to do.
 func TestItemsTooLargeForAnIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, 1)
@@ -262,7 +265,8 @@ func TestItemsTooLargeForAnIndex(t *testing.T) {
 	})
 }
 
-// The tag of an index stays, whatever else is to be removed with it.
+// TestTagsOfIndexesStay checks that the tag of an index stays, whatever else a request removes with
+// it.
 func TestTagsOfIndexesStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, 1)
@@ -272,7 +276,7 @@ func TestTagsOfIndexesStay(t *testing.T) {
 	})
 }
 
-// replaced is a store whose table is deleted, and another made, once it was scanned.
+// replaced is a store whose table is deleted and created again after it was scanned.
 type replaced struct {
 	*recorder
 	scans atomic.Int64
@@ -287,8 +291,8 @@ func (r *replaced) Answer(ctx context.Context, q api.Request, use func(api.Respo
 	return err
 }
 
-// Items get their shards in a new index of their own table, not of one that is made
-// under its name meanwhile.
+// TestATableThatIsReplacedWhileAnIndexIsFilled checks that only the items of the index's own table
+// get their shards, not those of a table that is created under its name meanwhile.
 func TestATableThatIsReplacedWhileAnIndexIsFilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, 1)
@@ -312,8 +316,8 @@ func TestATableThatIsReplacedWhileAnIndexIsFilled(t *testing.T) {
 	})
 }
 
-// A shard that an item has from elsewhere, such as from a time when the catalogue was
-// another, is not taken for its own.
+// TestItemsWithAnotherShard checks that a wrong shard in an item, for example from an earlier
+// catalogue, is not taken for the right one.
 func TestItemsWithAnotherShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, 4)

@@ -17,11 +17,11 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/items"
 )
 
-// stepped is a store that lets something else happen before one of the calls that come.
+// stepped is a store that runs something before one of its calls.
 type stepped struct {
 	Backend
 	calls atomic.Int64
-	at    int64 // the call before which it happens, from 1
+	at    int64 // number of the call, from 1, before which other runs
 	other func()
 }
 
@@ -49,12 +49,11 @@ const (
 		`"GlobalSecondaryIndexes":[{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],"Tags":[{"Key":"write-sharding.index.idx","Value":"shards=3"}]}`
 )
 
-// whatOneDoorDoes are changes of table Tab that one door makes, and what there was
-// before.
+// whatOneDoorDoes lists changes of table Tab that one door makes, with the state before.
 var whatOneDoorDoes = []struct {
 	name         string
 	before, then [][2]string
-	gone         bool // afterwards
+	gone         bool // the table is gone afterwards
 }{
 	{"makes a sharded table", nil, [][2]string{{"CreateTable", shardedTable}}, false},
 	{"makes a table with a sharded index", nil, [][2]string{{"CreateTable", indexedOnly}}, false},
@@ -67,7 +66,7 @@ var whatOneDoorDoes = []struct {
 		`"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`}}, false},
 }
 
-// whatTheOtherIsAsked are requests on table Tab, one of each kind.
+// whatTheOtherIsAsked lists requests on table Tab, one of each kind.
 var whatTheOtherIsAsked = [][2]string{
 	{"GetItem", keyOfTab}, {"PutItem", itemOfTab}, {"Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`},
 	{"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"2"}}}}]}`},
@@ -78,11 +77,10 @@ var whatTheOtherIsAsked = [][2]string{
 	{"CreateTable", shardedTable}, {"DeleteTable", deleteTab},
 }
 
-// What one door answers while another changes a table is what it might have answered
-// before or after: nothing is damaged, nobody is told so, and when the change is
-// acknowledged both see the table as it is. Each request is made to overlap at each of
-// its calls to the store with the whole of the change, and the change at each of its
-// calls with the whole of the request.
+// TestTwoDoorsAtEachStep checks that the answer of one door while another changes a table is one
+// that it might have given before or after. Nothing is damaged, and no client is told so. When the
+// change is acknowledged, both doors see the new table. The test runs the whole change at each of
+// the request's calls to the store, and the whole request at each of the change's calls.
 func TestTwoDoorsAtEachStep(t *testing.T) {
 	for _, change := range whatOneDoorDoes {
 		for _, asked := range whatTheOtherIsAsked {
@@ -100,8 +98,8 @@ func TestTwoDoorsAtEachStep(t *testing.T) {
 	}
 }
 
-// overlap carries out a change at door a and a request at door b, the one within the
-// other; it returns false where the first of them has no such call.
+// overlap carries out a change at door a and a request at door b, one within the other. It returns
+// false if the first of them has no call number at.
 func overlap(t *testing.T, before, then [][2]string, asked [2]string, gone bool, first string, at int64) (more bool) {
 	const lease = time.Second
 	store := start(t, 1).store
@@ -121,7 +119,7 @@ func overlap(t *testing.T, before, then [][2]string, asked [2]string, gone bool,
 	change := func() {
 		for _, q := range then {
 			_, err := do(a, q[0], q[1])
-			// The other door has been first, which is told.
+			// The other door was first, and the answer says so.
 			if err != nil && (asked[0] != "CreateTable" && asked[0] != "DeleteTable" || !fair(err)) {
 				t.Errorf("%s: %v", q[0], err)
 			}
@@ -142,8 +140,8 @@ func overlap(t *testing.T, before, then [][2]string, asked [2]string, gone bool,
 	if first == "the request" {
 		ofB.calls.Store(0)
 		ofB.at, ofB.other = at, change
-		// The change comes in the midst: what was found before it may be told, and that
-		// nobody knows whether a write was done, which was under way for longer than a lease.
+		// The change comes in the middle. The answer may be based on what was found before it. It
+		// may also say that the outcome of a write that took longer than a lease is unknown.
 		_, err := do(b, asked[0], asked[1])
 		late := err != nil && strings.Contains(err.Error(), "not known") && !items.OnlyReads(requestOf(asked[0]))
 		if err != nil && !fair(err) && !late {
@@ -160,7 +158,7 @@ func overlap(t *testing.T, before, then [][2]string, asked [2]string, gone bool,
 		more, ofA.at = ofA.calls.Load() >= at, 0
 	}
 	if asked[0] == "DeleteTable" || asked[0] == "CreateTable" {
-		// Which of them was first is not told; but both doors say the same.
+		// It is unknown which of them was first, but both doors must agree.
 		_, e := do(a, "PutItem", itemOfTab)
 		_, f := do(b, "PutItem", itemOfTab)
 		if (e == nil) != (f == nil) || e != nil && (!fair(e) || !fair(f)) {
@@ -188,8 +186,8 @@ func requestOf(operation string) api.Request {
 	return q
 }
 
-// fair tells whether an error is one that a client is told of a table which is not there,
-// or is being made or deleted.
+// fair reports whether an error is one for a table that does not exist, or is being created or
+// deleted.
 func fair(err error) bool {
 	var e *exception.Error
 	if !errors.As(err, &e) {

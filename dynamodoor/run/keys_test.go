@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// A key gets a number of shards of its own, and another one: its items move, and no others;
-// all are read and written in each step. A change of the table leaves the key alone.
+// TestAKeyHasShardsOfItsOwn gives a key its own number of shards, and then another one. Only its
+// items move, and all items can be read and written in each step. A change of the table leaves the
+// key alone.
 func TestAKeyHasShardsOfItsOwn(t *testing.T) {
 	r, store := startHasty(t)
 	must(t, r, "CreateTable", shardedTable)
@@ -79,7 +80,7 @@ func TestAKeyHasShardsOfItsOwn(t *testing.T) {
 	if m := must(t, r, "Reshard", `{"TableName":"Tab","Action":"status"}`); m["phase"] != "none" || m["to"] != 5.0 {
 		t.Errorf("%v", m)
 	}
-	// Fewer: at places that the key never had. A door that begins knows them.
+	// The key gets fewer shards, at places that it never had. A door that starts knows them.
 	if _, err := start(2, "hot"); err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +109,8 @@ func TestAKeyHasShardsOfItsOwn(t *testing.T) {
 	}
 }
 
-// Without its tag a sharded table becomes a plain one, and with a tag a sharded one again; a
-// request that says what is so, or under way, changes nothing.
+// TestUntagged checks that a sharded table without its tag becomes plain, and with a tag sharded
+// again. A request for the current state, or for one under way, changes nothing.
 func TestUntagged(t *testing.T) {
 	r, store := startHasty(t)
 	must(t, r, "CreateTable", shardedTable)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// countdown is the context of a client that goes when it has been asked for so often.
+// countdown is the context of a client that disconnects after a number of checks.
 type countdown struct {
 	context.Context
 	left int
@@ -22,7 +22,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// The statements of a batch that have not begun when the client goes are not carried out.
+// TestABatchOfStatementsEnds checks that statements of a batch that have not begun when the client
+// disconnects are not carried out.
 func TestABatchOfStatementsEnds(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", create(3))

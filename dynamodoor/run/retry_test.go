@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
-// limited is a router on an engine that keeps limits: so many read units a second
-// and partition, and plenty of writes.
+// limited returns a router on an engine with limits: a number of read units a second for each
+// partition, and plenty of writes.
 func limited(t *testing.T, reads float64, o Options) (*Router, *recorder) {
 	t.Helper()
 	limits := capacity.Limits{Partition: capacity.Throughput{Read: reads, Write: 1e6}}
@@ -35,8 +35,8 @@ func limited(t *testing.T, reads float64, o Options) (*Router, *recorder) {
 
 const queryAll = `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"121212"}}}`
 
-// A query over all shards waits for those that are throttled; a request to one
-// shard is refused, as it is of a plain table.
+// TestThrottledShardsAreTriedAgain checks that a query over all shards waits for those that are
+// throttled. A request to one shard is refused, as for a plain table.
 func TestThrottledShardsAreTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, fanout := range []int{1, 8} {
@@ -45,7 +45,7 @@ func TestThrottledShardsAreTriedAgain(t *testing.T) {
 			fill(t, r, 30, strings.Repeat("x", 1000))
 			store.took()
 			queries, asked := 0, 0
-			for asked == 5*queries && queries < 500 { // until one was refused and tried again
+			for asked == 5*queries && queries < 500 { // until one was refused and retried
 				m := must(t, r, "Query", strings.Replace(queryAll, `{"T`, `{"ConsistentRead":true,"T`, 1))
 				if got := len(sorts(m)); got != 30 {
 					t.Errorf("%d items", got)
@@ -75,7 +75,8 @@ func TestThrottledShardsAreTriedAgain(t *testing.T) {
 	})
 }
 
-// After its time a query is refused, and a client that is gone does not wait.
+// TestPatienceEnds checks that a query is refused after its time, and that it does not wait if its
+// client has gone.
 func TestPatienceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := limited(t, 0.01, Options{RetryFor: 50 * time.Millisecond})
@@ -104,13 +105,14 @@ func TestPatienceEnds(t *testing.T) {
 	})
 }
 
-// What a batch left undone, and why a transaction was cancelled, are told in terms
-// of the logical table.
+// TestThrottledManyAreLogical checks that the parts that a batch left out, and the reasons why a
+// transaction was cancelled, are reported for the logical table.
 func TestThrottledManyAreLogical(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := limited(t, 3000, Options{})
 		must(t, r, "CreateTable", create(5))
-		// A 1 MB item is not to be had: 400 KB each, until the shard's partition has none.
+		// Items of 1 MB do not exist: read items of 400 KB until the shard's partition has no units
+		// left.
 		s := r.backend.(backend.Observed).Store.(*recorder)
 		must(t, s, "UpdateTable", `{"TableName":"Tab","OnDemandThroughput":{"MaxReadRequestUnits":1,"MaxWriteRequestUnits":1}}`)
 		item := func(n string) string { return `{"h":{"S":"121212"},"r":{"S":"` + n + `"}}` }
@@ -149,8 +151,8 @@ func TestThrottledManyAreLogical(t *testing.T) {
 	})
 }
 
-// The partitions of a sharded table, and of a sharded index, are shown by logical
-// keys and shards.
+// TestLogicalPartitions checks that the partitions of a sharded table, and of a sharded index, are
+// shown by logical keys and shards.
 func TestLogicalPartitions(t *testing.T) {
 	r, _ := limited(t, 3000, Options{})
 	must(t, r, "CreateTable", `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"},{"AttributeName":"x","AttributeType":"S"}],

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// A query takes what its shards take, half a unit each at least, and says so by the
-// table and by the index.
+// TestQueriesCountWhatAllShardsTake checks that a query consumes what its shards consume, at least
+// half a unit each, and reports that for the table and the index.
 func TestQueriesCountWhatAllShardsTake(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", strings.Replace(create(5), `"Tags":[`, `"GlobalSecondaryIndexes":[{"IndexName":"by-r","KeySchema":[{"AttributeName":"r","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],
@@ -36,7 +36,7 @@ func TestQueriesCountWhatAllShardsTake(t *testing.T) {
 	if c := query(index); units(c) != 1.5 || units(c, "GlobalSecondaryIndexes", "by-r") != 1.5 || units(c, "Table") != 0 {
 		t.Errorf("of nothing in 3 shards of an index: %v", c)
 	}
-	fill(t, s, 20, strings.Repeat("x", 8000)) // two eventually consistent units and a little each
+	fill(t, s, 20, strings.Repeat("x", 8000)) // two eventually consistent units and a little more each
 	c := query(table)
 	if n := units(c); n < 20*1 || n > 20*1+5 {
 		t.Errorf("of 20 items of 8 KB: %v", c)
@@ -46,7 +46,7 @@ func TestQueriesCountWhatAllShardsTake(t *testing.T) {
 	}
 }
 
-// refusing is a store that does not take the next CreateTable.
+// refusing is a store that refuses the next CreateTable.
 type refusing struct {
 	Backend
 	refuse bool
@@ -60,7 +60,8 @@ func (r *refusing) Answer(ctx context.Context, q api.Request, use func(api.Respo
 	return r.Backend.Answer(ctx, q, use)
 }
 
-// A table that could not be made leaves no entry: its name is free.
+// TestWhatIsNotCreatedIsForgotten checks that a table that could not be created leaves no entry:
+// its name is free.
 func TestWhatIsNotCreatedIsForgotten(t *testing.T) {
 	store := &refusing{Backend: start(t, 1).store, refuse: true}
 	r := again(t, store, 1)
@@ -73,8 +74,8 @@ func TestWhatIsNotCreatedIsForgotten(t *testing.T) {
 	must(t, again(t, store, 1), "DescribeTable", `{"TableName":"Other"}`)
 }
 
-// A plain table with sharded indexes that has lost its entry is refused too: what was
-// put into it without their shards would be in no index.
+// TestIndexesWithoutAnEntryAreRefused checks that a plain table with sharded indexes that has lost
+// its entry is refused. An item put into it without its shards would be in no index.
 func TestIndexesWithoutAnEntryAreRefused(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", strings.Replace(strings.Replace(create(5), `{"Key":"write-sharding","Value":"strategy=calculated shards=5"}`, `{"Key":"write-sharding.index.by-r","Value":"shards=3"}`, 1),
@@ -85,7 +86,7 @@ func TestIndexesWithoutAnEntryAreRefused(t *testing.T) {
 	fails(t, again(t, s.store, 1), exception.Validation, "has lost its entry", "PutItem", put)
 }
 
-// No client sees the catalogue by a statement.
+// TestCatalogueIsHiddenFromStatements checks that no statement shows the catalogue to a client.
 func TestCatalogueIsHiddenFromStatements(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", create(5))
@@ -98,8 +99,8 @@ func TestCatalogueIsHiddenFromStatements(t *testing.T) {
 	}
 }
 
-// Items of plain tables may have values that begin as hidden names do: a read of one is
-// one request.
+// TestValuesLikeHiddenNamesAreForwarded checks that the read of a plain table's item is one
+// request, even if a value begins like a hidden name.
 func TestValuesLikeHiddenNamesAreForwarded(t *testing.T) {
 	requests := 0
 	count := &altered{Backend: start(t, 1).store, do: func(context.Context, string, []byte, []byte) ([]byte, error, bool) {
@@ -116,8 +117,8 @@ func TestValuesLikeHiddenNamesAreForwarded(t *testing.T) {
 	}
 }
 
-// A table with an index on a reserved name would be taken for a physical one that has
-// lost its entry: none is made, by whatever door.
+// TestReservedNamesAreNotIndexed checks that no door creates a table with an index on a reserved
+// name, because doors would take it for a physical table that has lost its entry.
 func TestReservedNamesAreNotIndexed(t *testing.T) {
 	store := start(t, 1).store
 	const index = `,"AttributeDefinitions":[{"AttributeName":"evenkeel.x","AttributeType":"S"}],
@@ -136,8 +137,8 @@ func TestReservedNamesAreNotIndexed(t *testing.T) {
 	fails(t, again(t, store, 1), exception.Validation, "attribute evenkeel.x: names that begin with evenkeel. are reserved", "UpdateTable", `{"TableName":"Tab"`+index)
 }
 
-// No request on a sharded table may name a hidden attribute, wherever requests name
-// attributes: what it holds would be shown, copied or lost.
+// TestHiddenNamesAreRefused checks that no request on a sharded table may name a hidden attribute
+// in any place. Otherwise the attribute's value would be shown, copied or lost.
 func TestHiddenNamesAreRefused(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", strings.Replace(create(5), `"Tags":[`, `"GlobalSecondaryIndexes":[{"IndexName":"by-r","KeySchema":[{"AttributeName":"r","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],
@@ -198,7 +199,8 @@ func TestHiddenNamesAreRefused(t *testing.T) {
 	}
 }
 
-// Items of plain tables are shown as they are, beside those of sharded ones too.
+// TestPlainItemsAreShownWhole checks that items of plain tables are shown unchanged, even next to
+// those of sharded tables.
 func TestPlainItemsAreShownWhole(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", create(5))
@@ -217,8 +219,8 @@ func TestPlainItemsAreShownWhole(t *testing.T) {
 	}
 }
 
-// A batch that names a sharded table by its name and by its ARN would be two parts of one
-// physical request, of which a store takes one: it is refused.
+// TestATableThatIsNamedTwice checks that a batch that names a sharded table by its name and by its
+// ARN is refused. It would be two parts of one physical request, and a store takes only one.
 func TestATableThatIsNamedTwice(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", create(5))
@@ -230,11 +232,11 @@ func TestATableThatIsNamedTwice(t *testing.T) {
 	must(t, s, "TransactWriteItems", `{"TransactItems":[{"Put":`+itemOfTab+`},{"Put":`+strings.Replace(strings.Replace(itemOfTab, `"Tab"`, `"`+tabARN+`"`, 1), `"1"`, `"2"`, 1)+`}]}`)
 }
 
-// An index that projects as many attributes as one may has no room for the partition
-// key, which is hidden in the table's key: it is refused with the way out; one that
-// names the partition key itself is not.
+// TestIndexesThatProjectMuch checks that an index that projects as many attributes as allowed is
+// refused, with the way out: it has no room for the partition key, which is hidden in the table's
+// key. An index that names the partition key itself is not refused.
 func TestIndexesThatProjectMuch(t *testing.T) {
-	r := again(t, forgetful{start(t, 1).store.Store}, 1) // to which declarations go as they do to an endpoint
+	r := again(t, forgetful{start(t, 1).store.Store}, 1) // declarations reach it encoded, as they reach an endpoint
 	must(t, r, "CreateTable", shardedTable)
 	include := func(body string, names []string) string {
 		return strings.Replace(body, `"ProjectionType":"KEYS_ONLY"`, `"ProjectionType":"INCLUDE","NonKeyAttributes":["`+strings.Join(names, `","`)+`"]`, 1)

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// recorder is a store that counts what it is asked, and what items it reads for it.
+// recorder is a store that counts its requests and the items that it reads for them.
 type recorder struct {
 	*items.Store
 	mu       sync.Mutex
@@ -48,7 +48,7 @@ func (r *recorder) Answer(ctx context.Context, q api.Request, use func(api.Respo
 	})
 }
 
-// took returns what was asked since the last time.
+// took returns the requests and rows since the last call.
 func (r *recorder) took() (requests map[string]int, rows int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,10 +57,10 @@ func (r *recorder) took() (requests map[string]int, rows int) {
 	return requests, rows
 }
 
-// Backend is embedded under this name.
+// Backend lets tests embed backend.Store under this name.
 type Backend = backend.Store
 
-// catalogOf is the catalogue in the store below a Router.
+// catalogOf returns the catalogue in the store below a Router.
 func catalogOf(r *Router) *catalog.Catalog {
 	return catalog.New(backend.Door{Store: r.backend}, time.Now)
 }
@@ -77,7 +77,7 @@ func start(t testing.TB, fanout int) *tested {
 	return &tested{Router: again(t, store, fanout), store: store}
 }
 
-// again is another router on the same store, as after a restart.
+// again returns another router on the same store, as after a restart.
 func again(t testing.TB, b backend.Store, fanout int) *Router {
 	t.Helper()
 	r := New(Options{Backend: b, Fanout: fanout})
@@ -141,8 +141,8 @@ func sorts(m map[string]any) (rs []string) {
 	return rs
 }
 
-// One item is one request; a page over many shards is about one of each, and reads
-// little more than it returns.
+// TestRequestCounts checks that a request on one item is one request, and that a page over many
+// shards takes about one request for each and reads little more than it returns.
 func TestRequestCounts(t *testing.T) {
 	const shards, count = 50, 2000
 	s := start(t, 1)
@@ -165,7 +165,7 @@ func TestRequestCounts(t *testing.T) {
 		}
 	}
 	for _, limit := range []int{1, 10, 100} {
-		var asked, read []int // as the draw of the shards that are asked first has it
+		var asked, read []int // they depend on the draw of the first shards
 		for range 101 {
 			s.store.took()
 			m := must(t, s, "Query", fmt.Sprintf(`{"TableName":"Tab","Limit":%d,"KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"121212"}}}`, limit))
@@ -177,14 +177,14 @@ func TestRequestCounts(t *testing.T) {
 		}
 		slices.Sort(asked)
 		slices.Sort(read)
-		// One page in 250 reads more than the latter.
+		// One page in 250 exceeds the second bounds.
 		if asked[50] > shards*3/2 || read[50] > limit+2*shards || asked[90] > 5*shards/2 || read[90] > limit+3*shards {
 			t.Errorf("pages of %d took %d requests and %d rows of %d shards in the median, %d and %d in 9 of 10", limit, asked[50], read[50], shards, asked[90], read[90])
 		}
 	}
 }
 
-// Items are spread evenly, and lie where the documented hash says.
+// TestPlacement checks that items are spread evenly, at the places of the documented hash.
 func TestPlacement(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", create(5))
@@ -224,8 +224,8 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// Large items: pages of a megabyte, in order, each item once, whatever is read at a
-// time.
+// TestLargeItems checks pages of a megabyte with large items: in order, and each item once,
+// whatever is read at a time.
 func TestLargeItems(t *testing.T) {
 	for _, fanout := range []int{1, 8} {
 		s := start(t, fanout)
@@ -293,8 +293,8 @@ func TestCatalogueIsHidden(t *testing.T) {
 	}
 }
 
-// A table is sharded for the next door too; a name may be used again, for a plain
-// table.
+// TestRestart checks that a table is sharded for the next door, too, and that its name may be used
+// again, for a plain table.
 func TestRestart(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", create(5))
@@ -314,7 +314,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// What is left half-way is settled, whole or not at all.
+// TestSettle checks that an unfinished operation is settled as a whole or not at all.
 func TestSettle(t *testing.T) {
 	body := func(s *tested) (id string) {
 		m := must(t, s.store, "DescribeTable", `{"TableName":"Tab"}`)
@@ -377,8 +377,8 @@ func set(t *testing.T, s *tested, state catalog.State) {
 	must(t, s.store, "UpdateItem", `{"TableName":"evenkeel","Key":{"table":{"S":"Tab"}},"UpdateExpression":"SET #s = :s","ExpressionAttributeNames":{"#s":"state"},"ExpressionAttributeValues":{":s":{"S":"`+string(state)+`"}}}`)
 }
 
-// A physical table without its entry, and an entry with another physical table, are
-// refused, not served.
+// TestWhatDoesNotBelongTogetherIsRefused checks that a physical table without its entry, and an
+// entry with another physical table, are refused, not served.
 func TestWhatDoesNotBelongTogetherIsRefused(t *testing.T) {
 	const get = `{"TableName":"Tab","Key":{"h":{"S":"121212"},"r":{"S":"Client0000"}}}`
 	s := start(t, 1)
@@ -399,7 +399,8 @@ func TestWhatDoesNotBelongTogetherIsRefused(t *testing.T) {
 	fails(t, next, exception.Validation, "another than it was made with", "DeleteTable", `{"TableName":"Tab"}`)
 }
 
-// A request's memory is used again by the next one: nothing is kept of it.
+// TestNothingIsKeptOfARequest checks that the router keeps nothing of a request, whose memory the
+// next one reuses.
 func TestNothingIsKeptOfARequest(t *testing.T) {
 	s := start(t, 1)
 	body := []byte(create(5))
@@ -421,7 +422,7 @@ func TestNothingIsKeptOfARequest(t *testing.T) {
 	}
 }
 
-// Of many that create a table one does.
+// TestOneCreates checks that one of many requests that create a table succeeds.
 func TestOneCreates(t *testing.T) {
 	s := start(t, 1)
 	created := make(chan error, 8)
@@ -446,8 +447,8 @@ func TestOneCreates(t *testing.T) {
 	}
 }
 
-// An index that is added to a sharded table is read when it is filled, and not
-// before.
+// TestIndexOfShardedTable checks that an index that is added to a sharded table can be read once it
+// is filled, and not before.
 func TestIndexOfShardedTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, 1)
@@ -476,8 +477,8 @@ func TestIndexOfShardedTable(t *testing.T) {
 	})
 }
 
-// An empty key attribute is what is wrong with a whole transaction, not a reason for
-// its cancellation.
+// TestTransactionsWithEmptyKeys checks that an empty key attribute is an error of the whole
+// transaction, not a reason for its cancellation.
 func TestTransactionsWithEmptyKeys(t *testing.T) {
 	for _, shards := range []int{0, 3} {
 		s := start(t, 1)

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// ruledDoor makes a router of a door that was given rules, and its log. It is not started.
+// ruledDoor makes the router of a door with shard rules, and its log. The router is not started.
 func ruledDoor(t *testing.T, b backend.Store, file, text string, lease time.Duration, replace bool) (*Router, *bytes.Buffer) {
 	t.Helper()
 	var rules *shardrules.Rules
@@ -45,7 +45,8 @@ func startRuled(t *testing.T, b backend.Store, file, text string, lease time.Dur
 
 const indexedTable = plainTable + `,"GlobalSecondaryIndexes":[{"IndexName":"by-r","KeySchema":[{"AttributeName":"r","KeyType":"HASH"},{"AttributeName":"h","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}}]}`
 
-// A CreateTable that says nothing of sharding makes a sharded table where a rule says so.
+// TestRuleShardsTable checks that a CreateTable without sharding makes a sharded table if a rule
+// says so.
 func TestRuleShardsTable(t *testing.T) {
 	for name, lease := range map[string]time.Duration{"alone": 0, "one of several": short} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestRuleShardsTable(t *testing.T) {
 			must(t, r, "CreateTable", named(plainTable, "Log-a")+"}")
 			must(t, r, "CreateTable", named(plainTable, "Log-small")+"}")
 			must(t, r, "CreateTable", named(plainTable, "Other")+"}")
-			must(t, r, "CreateTable", named(shardedTable, "Own")) // the request goes before the rule
+			must(t, r, "CreateTable", named(shardedTable, "Own")) // the request takes precedence over the rule
 			must(t, r, "CreateTable", named(indexedTable, "OnlyIndex"))
 			for table, want := range map[string]string{"Tab": "5 map[by-r:3]", "Log-a": "2 map[]", "Log-small": "", "Other": "", "Own": "5 map[]", "OnlyIndex": "0 map[by-r:4]"} {
 				got := ""
@@ -74,7 +75,7 @@ func TestRuleShardsTable(t *testing.T) {
 					t.Errorf("%s: %q, want %q", table, got, want)
 				}
 			}
-			// The tag is there as if it had been written.
+			// The table has the tag, as if the client had set it.
 			arn := must(t, r, "DescribeTable", `{"TableName":"Tab"}`)["Table"].(map[string]any)["TableArn"]
 			if tags := fmt.Sprint(must(t, r, "ListTagsOfResource", fmt.Sprintf(`{"ResourceArn":"%s"}`, arn))); !strings.Contains(tags, "shards=5") || !strings.Contains(tags, "write-sharding.index.by-r") {
 				t.Errorf("the tags are %s", tags)
@@ -84,7 +85,7 @@ func TestRuleShardsTable(t *testing.T) {
 				t.Errorf("%v", m)
 			}
 			fails(t, r, exception.ResourceInUse, "Table already exists: Tab", "CreateTable", indexedTable)
-			// A door without a file goes by the rules in the store.
+			// A door without a file uses the rules in the store.
 			other, _ := startRuled(t, store, "", "", lease)
 			must(t, other, "CreateTable", named(plainTable, "Log-b")+"}")
 			if e := other.tables.Entry("Log-b"); e == nil || e.Layout.N != 2 || e.Rule != "Log-* (rules.yaml:1)" {
@@ -94,7 +95,8 @@ func TestRuleShardsTable(t *testing.T) {
 	}
 }
 
-// A rule that cannot be applied refuses the request, and says where it is.
+// TestRuleThatDoesNotFitIsRefused checks that a rule that cannot be applied refuses the request and
+// names the rule's place.
 func TestRuleThatDoesNotFitIsRefused(t *testing.T) {
 	r, _ := startRuled(t, start(t, 1).store, "rules.yaml", "dynamodb:\n  '*': {shards: 5}\n  Tab: {shards: 5, indexes: {by-x: {shards: 3}}}\n  'A*c': {shards: 1}\n  'Ab*': {shards: 2}\n", 0)
 	fails(t, r, exception.Validation, "rules.yaml:3", "CreateTable", indexedTable)
@@ -103,15 +105,15 @@ func TestRuleThatDoesNotFitIsRefused(t *testing.T) {
 	fails(t, r, exception.Validation, "no sort key", "CreateTable", flat)
 	fails(t, r, exception.Validation, "(The shard rule * (rules.yaml:2) declares that", "CreateTable", flat)
 	fails(t, r, exception.Validation, "Abc", "CreateTable", strings.Replace(plainTable, `"Tab"`, `"Abc"`, 1)+"}")
-	// What is wrong with the request itself is said as without rules.
+	// Errors in the request itself are reported as without rules.
 	wrong := strings.Replace(strings.Replace(plainTable, `"Tab"`, `"Wrong"`, 1), `{"AttributeName":"r","KeyType":"RANGE"}`, `{"AttributeName":"q","KeyType":"RANGE"}`, 1) + "}"
 	if _, err := do(r, "CreateTable", wrong); err == nil || strings.Contains(err.Error(), "rule") {
 		t.Errorf("a wrong request: %v", err)
 	}
 }
 
-// A table that exists is said to exist, whatever the rules say: clients create tables at each
-// start.
+// TestTableThatExistsIsNotTheRules checks that an existing table is reported as existing, whatever
+// the rules say, because clients create tables at each start.
 func TestTableThatExistsIsNotTheRules(t *testing.T) {
 	store := start(t, 1).store
 	r, _ := startRuled(t, store, "", "", 0)

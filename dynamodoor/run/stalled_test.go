@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// A door that is stopped between looking at its lease and sending, until the table is
-// another, does not say that a write was done, and reads anew: the answer counts, not the
-// sending.
+// TestTheAnswerCounts stops a door between checking its lease and sending a request, until the
+// table is another one. The door must not report a write as done, and must repeat a read: the
+// answer counts, not the sending.
 func TestTheAnswerCounts(t *testing.T) {
 	const sharded7, adoptable = "shards=7", plainTable + "}"
 	again := func(create string) func(*testing.T, *Router) {
@@ -76,7 +76,7 @@ func TestTheAnswerCounts(t *testing.T) {
 	}
 }
 
-// A door that stalls while nothing is changed answers as ever.
+// TestAStallChangesNothing checks that a door that stalls while nothing changes answers as usual.
 func TestAStallChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := start(t, 1).store

@@ -37,9 +37,9 @@ func readShards(t *testing.T, r *Router, arn string) (described, records string)
 	return jsonOf(t, d), jsonOf(t, must(t, r, "GetRecords", `{"ShardIterator":"`+at+`"}`)["Records"])
 }
 
-// A stream of a sharded table is shown as one of the logical table by the door that
-// made it and by one that has not seen it; and so it is for a day after the table is
-// gone, whatever has its name then.
+// TestStreamsOfShardedTables checks that both the door that created a sharded table and a door that
+// has not seen it show its stream as the logical table's. They do so for a day after the table is
+// deleted, whatever table has its name then.
 func TestStreamsOfShardedTables(t *testing.T) {
 	store := start(t, 1).store
 	a, b := doorOn(t, store, short), doorOn(t, store, ever)
@@ -59,14 +59,14 @@ func TestStreamsOfShardedTables(t *testing.T) {
 			t.Errorf("the catalogue's stream: %v", err)
 		}
 	}
-	// Another stream, of a change that an update makes.
+	// An update creates another stream.
 	must(t, a, "UpdateTable", `{"TableName":"Tab","StreamSpecification":{"StreamEnabled":false}}`)
 	m := must(t, a, "UpdateTable", `{"TableName":"Tab","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}}`)
 	if next := fmt.Sprint(m["TableDescription"].(map[string]any)["LatestStreamArn"]); next == arn || !strings.Contains(next, "/stream/") {
 		t.Errorf("the next stream is %s, after %s", next, arn)
 	}
 	must(t, a, "PutItem", strings.ReplaceAll(itemOfTab, `"y"`, `"z"`))
-	for range 2 { // the name is used by another sharded table, with another key, and by a plain one
+	for range 2 { // another sharded table, with another key, and a plain one use the name
 		must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
 		for _, next := range []string{"", strings.ReplaceAll(shardedTable, `"h"`, `"other"`), plainTable + "}"} {
 			if next != "" {
@@ -89,7 +89,8 @@ func TestStreamsOfShardedTables(t *testing.T) {
 	}
 }
 
-// A plain table's stream goes on through a change of tables of the same name.
+// TestStreamsOfPlainTables checks that a plain table's stream continues when other tables get the
+// same name.
 func TestStreamsOfPlainTables(t *testing.T) {
 	store := start(t, 1).store
 	for name, r := range map[string]*Router{"alone": func() *Router {
@@ -112,8 +113,8 @@ func TestStreamsOfPlainTables(t *testing.T) {
 	}
 }
 
-// What a deleted table's stream is read by is kept for a day, and no longer; it is no
-// table.
+// TestDeletedTablesAreForgotten checks that the entry with which a deleted table's stream is read
+// is kept for a day and no longer, and is not a table.
 func TestDeletedTablesAreForgotten(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", strings.Replace(shardedTable, `,"Tags"`, streamed+`,"Tags"`, 1))
@@ -135,8 +136,8 @@ func TestDeletedTablesAreForgotten(t *testing.T) {
 	}
 }
 
-// What is no stream, or no iterator, is told by the store, on sharded tables as on
-// plain ones.
+// TestWhatIsNoStream checks that the store reports an invalid stream or iterator, on sharded tables
+// as on plain ones.
 func TestWhatIsNoStream(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", create(5))

@@ -56,7 +56,7 @@ func FuzzTargets(f *testing.F) {
 		names, ok := targets(operation, body, nil)
 		declares(body)
 		mentions(body, func(string) string { return "" })
-		// What a decoder takes for a request's table is among the names.
+		// The names include the table that a decoder finds in a request.
 		q, known := api.New(operation)
 		var d api.Decoder
 		if !ok || !known || q.Decode(&d, body) != nil {
@@ -70,7 +70,7 @@ func FuzzTargets(f *testing.F) {
 	})
 }
 
-// planOf plans a request, telling which tables it names.
+// planOf plans a request and calls of for each table that it names.
 func planOf(q api.Request, of func(table string)) (plan.Plan, error) {
 	return plan.Make(q, func(name string) *plan.Table {
 		of(name)

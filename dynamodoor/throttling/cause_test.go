@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Each of DynamoDB's 16 reasons has one of the three causes.
+// TestReasons checks that each of DynamoDB's 16 reasons has one of the three causes.
 func TestReasons(t *testing.T) {
 	causes := map[string]Cause{
 		"KeyRangeThroughputExceeded": Partition, "ProvisionedThroughputExceeded": Table,
@@ -36,7 +36,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Without reasons, the texts tell what they tell, and no more.
+// TestErrorsWithoutReasons checks that, without reasons, only what the texts say is taken from
+// them.
 func TestErrorsWithoutReasons(t *testing.T) {
 	for _, c := range []struct {
 		err  exception.Error

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// However many tables and keys there are, few are kept, nothing goes uncounted, and the
-// hot key is among them.
+// TestCountsAreBounded checks that, however many tables and keys there are, only a few are kept,
+// nothing goes uncounted, and the hot key is among them.
 func TestCountsAreBounded(t *testing.T) {
 	c := newCounts()
 	w := What{Cause: Partition, Write: true}

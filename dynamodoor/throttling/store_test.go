@@ -20,7 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// limited is a door's store on an engine with limits.
+// limited returns a door's store on an engine with limits.
 func limited(t *testing.T, limits capacity.Limits, show bool) *throttling.Store {
 	t.Helper()
 	r := run.New(run.Options{Backend: itemstore.Open(t, items.Options{Capacity: &limits}), RetryFor: 20 * time.Second, Fanout: 4})
@@ -30,7 +30,7 @@ func limited(t *testing.T, limits capacity.Limits, show bool) *throttling.Store 
 	return throttling.New(throttling.Options{Store: r, Schema: r.Schema, ShowKeys: show})
 }
 
-// until carries a request out until it is throttled, or at most so often.
+// until repeats a request until it is throttled, at most n times.
 func until(t *testing.T, s *throttling.Store, n int, operation, body string) {
 	t.Helper()
 	for range n {
@@ -67,7 +67,7 @@ func put(table, key, sort string) string {
 	return `{"TableName":"` + table + `","Item":{"h":{"S":"` + key + `"},"r":{"S":"` + sort + `"},"v":{"S":"` + strings.Repeat("x", 900) + `"}}}`
 }
 
-// text is what a store has counted, one a line: the keys without their numbers.
+// text returns the counts of a store, one a line: the keys without their numbers.
 func text(s *throttling.Store) string {
 	var b strings.Builder
 	for _, k := range s.Keys() {
@@ -76,8 +76,8 @@ func text(s *throttling.Store) string {
 	return b.String()
 }
 
-// The three causes are told apart, on a sharded table and on a plain one, and by the
-// client's key.
+// TestCauses checks that the three causes are distinguished, on a sharded table and on a plain one,
+// and by the client's key.
 func TestCauses(t *testing.T) {
 	for _, c := range []struct {
 		name, create string
@@ -107,8 +107,8 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// What the door has tried again, and no client has seen, is counted; so are parts of
-// batches and transactions.
+// TestWhatNoClientSees checks that throttled requests that the door has retried, unseen by any
+// client, are counted. So are parts of batches and transactions.
 func TestWhatNoClientSees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := limited(t, capacity.Limits{Partition: capacity.Throughput{Read: 20, Write: 1e6}}, true)
@@ -117,7 +117,7 @@ func TestWhatNoClientSees(t *testing.T) {
 			must(t, s, "PutItem", put("Tab", "121212", fmt.Sprintf("Client%04d", i)))
 		}
 		for range 50 {
-			ctx := observe.With(context.Background(), new(observe.Under)) // as of the door
+			ctx := observe.With(context.Background(), new(observe.Under)) // as the door does
 			if _, err := s.Do(ctx, "Query", []byte(`{"TableName":"Tab","ConsistentRead":true,"KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"121212"}}}`), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -148,14 +148,15 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// fixed is a store that answers all with one error.
+// fixed is a store that answers every request with one error.
 type fixed struct{ err error }
 
 func (fixed) Has(string) bool { return true }
 
 func (f fixed) Do(_ context.Context, _ string, _, dst []byte) ([]byte, error) { return dst, f.err }
 
-// Keys are hashed unless they may be shown; a hash is that of `printf %s KEY | sha256sum`.
+// TestKeysAreHashed checks that keys are hashed unless they may be shown. A hash is that of `printf
+// %s KEY | sha256sum`.
 func TestKeysAreHashed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := limited(t, capacity.Limits{Partition: capacity.Throughput{Write: 2}}, false)
@@ -167,7 +168,8 @@ func TestKeysAreHashed(t *testing.T) {
 	})
 }
 
-// Errors come through as they are, and what cannot be read is counted without a key.
+// TestWhatPassesIsUnchanged checks that errors pass unchanged, and that a request that cannot be
+// read is counted without a key.
 func TestWhatPassesIsUnchanged(t *testing.T) {
 	for _, operation := range []string{"PutItem", "Query", "BatchWriteItem", "TransactWriteItems", "ExecuteStatement", "NoSuchOperation"} {
 		for _, body := range []string{``, `{}`, `nonsense`, put("T", "k", "s")} {
