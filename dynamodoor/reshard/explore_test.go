@@ -90,7 +90,7 @@ const maxOps = 2
 type config struct {
 	value      int8
 	done, fail uint8
-	read       int8 // noRead: nothing yet
+	read       int8 // noRead: the read has seen nothing yet
 }
 
 const noRead int8 = -100

@@ -9,35 +9,35 @@ import (
 	"strings"
 )
 
-// application is a suite of tests that somebody else wrote.
+// application is a test suite from another project.
 type application struct {
-	Name    string // its folder here, and how it is chosen
+	Name    string // its folder here, and the name to select it
 	Title   string
-	Module  string // its module; the version is in go.mod of its folder
+	Module  string // its module; go.mod in its folder has the version
 	Package string // of the tests, in that module; empty: the module's own
-	Run     string // which tests; empty: all
+	Run     string // pattern of the tests to run; empty: all
 	API     api
 
-	// Env says where the store is.
+	// Env returns environment variables that say where the store is.
 	Env func(e endpoint) []string
-	// Rules shard the hottest tables. DoorRules are those in front of the reference where
-	// that cannot take Rules.
+	// Rules shard the hottest tables. DoorRules replace them in front of the reference if that
+	// cannot take Rules.
 	Rules, DoorRules string
-	// Sharded says in words what the rules do, and Notes what else is to be known.
+	// Sharded describes the rules in words, and Notes gives other facts.
 	Sharded string
 	Notes   []string
-	// Prepare creates what the tests expect to be there, and Clean removes it. Nil: nothing.
+	// Prepare creates what the tests expect, and Clean removes it. Nil: nothing.
 	Prepare, Clean func(ctx context.Context, s *suite, e endpoint) error
-	// At is the address that the tests have built in; what they send there is forwarded to
-	// the store. Empty: they are told by Env.
+	// At is the address that is built into the tests. The command forwards connections to it to the
+	// store. Empty: Env tells the tests the address.
 	At string
-	// Build are further arguments of the compilation, and Args of the compiled tests.
+	// Build lists further arguments of the compilation, and Args those of the compiled tests.
 	Build, Args []string
-	// Explained are the tests that fail or are left out, with the reason.
+	// Explained lists the tests that fail or are left out, with the reason.
 	Explained []explanation
 }
 
-// api is what an application speaks.
+// api is the API that an application uses.
 type api string
 
 const (
@@ -45,12 +45,12 @@ const (
 	dynamodb api = "DynamoDB"
 )
 
-// explanation is of tests that do not pass in some settings.
+// explanation says why some tests do not pass in some settings.
 type explanation struct {
 	Settings []string
-	Tests    []string // all, or each a pattern of path.Match; a subtest's name has its parents' before it
-	LeftOut  bool     // not run, for instance because a failure ends the whole run
-	Racy     bool     // they pass sometimes
+	Tests    []string // all, or patterns of path.Match; a subtest's name begins with its parents' names
+	LeftOut  bool     // not run, for example because a failure ends the whole run
+	Racy     bool     // the tests pass sometimes
 	Why      string
 }
 
@@ -69,14 +69,14 @@ func (e explanation) covers(setting, test string) bool {
 	return false
 }
 
-// cannot says that no test of the application can run in a setting.
+// cannot reports whether no test of the application can run in a setting.
 func (a *application) cannot(setting string) bool {
 	return slices.ContainsFunc(a.Explained, func(e explanation) bool {
 		return e.LeftOut && slices.Contains(e.Tests, all) && slices.Contains(e.Settings, setting)
 	})
 }
 
-// leftOut is a pattern for -test.skip.
+// leftOut returns a pattern for -test.skip.
 func (a *application) leftOut(setting string) string {
 	var names []string
 	for _, e := range a.Explained {

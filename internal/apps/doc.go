@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command apps runs the storage tests of real applications, which know nothing of
-// evenkeel, on the stores that it fronts and on evenkeel itself, and prints how many
-// tests passed where: `make test-apps`.
+// Command apps runs the storage tests of real applications, which know nothing of evenkeel, on the
+// stores behind evenkeel and on evenkeel itself. It prints how many tests passed in each setting:
+// `make test-apps`.
 //
-// Each application is a Go module. A folder of its own pins it and what it needs
-// (go.mod, go.sum), so that the project does not depend on it. Its tests are compiled
-// and run as they are in the module: nothing of them is edited. Where a test has an address
-// built in, the command listens there and forwards to the store.
+// Each application is a Go module. Its own folder pins it and its dependencies (go.mod, go.sum), so
+// that the project does not depend on it. The command compiles and runs the module's tests
+// unchanged. If an address is built into a test, the command listens there and forwards to the
+// store.
 //
 // Each suite runs in several settings:
 //
@@ -17,6 +17,6 @@
 //	door             evenkeel in front of the reference
 //	door, sharded    the same with these rules
 //
-// A test that fails must be among the failures that the application's file explains, and
-// one that is explained must fail; else the command fails.
+// A test that fails must be among the failures that the application's file explains, and an
+// explained test must fail. Otherwise the command fails.
 package main

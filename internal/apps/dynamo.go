@@ -21,7 +21,7 @@ var dynamo = &application{
 	}},
 }
 
-// awsEnv are credentials for a store that checks none.
+// awsEnv returns credentials for a store that checks none.
 func awsEnv() []string {
 	return []string{"AWS_ACCESS_KEY_ID=dummy", "AWS_SECRET_ACCESS_KEY=dummy", "AWS_SESSION_TOKEN=", "AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1"}
 }

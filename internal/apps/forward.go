@@ -9,8 +9,7 @@ import (
 	"sync"
 )
 
-// forward passes on what connections to one address send, to another one, until stop is
-// called.
+// forward forwards connections from one address to another until stop is called.
 func forward(at, to string) (stop func(), err error) {
 	ln, err := net.Listen("tcp", at)
 	if err != nil {
@@ -22,7 +21,7 @@ func forward(at, to string) (stop func(), err error) {
 		closed bool
 		done   sync.WaitGroup
 	)
-	// keep notes a connection, which stop closes; a false answer says that it is too late.
+	// keep records a connection, which stop closes. It returns false if stop was called before.
 	keep := func(c net.Conn) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -46,7 +45,7 @@ func forward(at, to string) (stop func(), err error) {
 				return
 			}
 			server, err := net.Dial("tcp", to)
-			if err != nil { // it is down, as the client sees
+			if err != nil { // the store is down, and the client sees that
 				client.Close()
 				continue
 			}

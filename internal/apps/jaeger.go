@@ -15,8 +15,8 @@ import (
 
 const jaegerKeyspace = "jaeger_v1_dc1" // the tests have it built in
 
-// jaeger keeps the traces of distributed systems. Each span is in several index tables,
-// whose partition keys are a service, an operation or a tag.
+// jaeger stores the traces of distributed systems. Each span is in several index tables, whose
+// partition keys are a service, an operation or a tag.
 var jaeger = &application{
 	Name: "jaeger", Title: "Jaeger", Module: "github.com/jaegertracing/jaeger", Package: "internal/storage/integration", Run: "^TestCassandraStorage$", API: cql,
 	At:  "127.0.0.1:9042",
@@ -45,7 +45,7 @@ var jaeger = &application{
 	},
 }
 
-// cqlsh carries out statements.
+// cqlsh executes statements.
 func cqlsh(ctx context.Context, e endpoint, text string) error {
 	shell, err := deps.Path("venv/bin/cqlsh")
 	if err != nil {

@@ -158,7 +158,7 @@ func (s *servers) once(ctx context.Context, tests *suite, setting, name string) 
 	return res, errors.Join(err, stop())
 }
 
-// end is the end of a file, for a message.
+// end returns the end of a file, for a message.
 func end(name string) string {
 	const most = 8000
 	f, err := os.Open(name)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// row is one application of the table.
+// row is one application in the table.
 type row struct {
 	Application string             `json:"application"`
 	Version     string             `json:"version"`
@@ -24,7 +24,7 @@ type row struct {
 	app *application
 }
 
-// markdown is the table, and below it what is sharded and why tests do not pass.
+// markdown returns the table and, below it, what is sharded and why tests do not pass.
 func markdown(rows []row) string {
 	var b strings.Builder
 	b.WriteString("| application | tests | " + strings.Join(settings, " | ") + " |\n")
@@ -90,7 +90,7 @@ const (
 	to   = "<!-- to here -->\n"
 )
 
-// document is the text of a document with another table.
+// document returns the text of a document with another table.
 func document(text []byte, table string) ([]byte, error) {
 	head, rest, ok := bytes.Cut(text, []byte(from))
 	_, tail, ok2 := bytes.Cut(rest, []byte(to))
@@ -100,11 +100,11 @@ func document(text []byte, table string) ([]byte, error) {
 	return slices.Concat(head, []byte(from), []byte("\n"+table+"\n"), []byte(to), tail), nil
 }
 
-// kept are the results of earlier runs, which the document shows: a run may be of some
-// applications in some settings.
+// kept holds the results of earlier runs, which the document shows, because a run may cover only
+// some applications in some settings.
 type kept []row
 
-// load reads the kept results. Those of applications that are not here any more are left out.
+// load reads the kept results. It leaves out those of applications that no longer exist here.
 func load(file string) (kept, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -126,8 +126,8 @@ func load(file string) (kept, error) {
 	return out, nil
 }
 
-// with adds the results of a run, which replace older ones. Results of another version of the
-// application go.
+// with adds the results of a run, which replace older ones. It drops results of another version of
+// the application.
 func (k kept) with(rows []row) kept {
 	var out kept
 	for _, a := range applications {
@@ -149,7 +149,7 @@ func (k kept) with(rows []row) kept {
 	return out
 }
 
-// update keeps the results of a run and writes the document anew.
+// update keeps the results of a run and rewrites the document.
 func update(file, doc string, rows []row) error {
 	old, err := load(file)
 	if err != nil {

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// result is how a suite went. A test that has subtests is not counted itself, unless it
-// fails beside them.
+// result is the outcome of a suite. A test with subtests does not count itself, unless it fails
+// besides them.
 type result struct {
 	Passed  int      `json:"passed"`
 	Failed  []string `json:"failed,omitempty"`
 	Skipped []string `json:"skipped,omitempty"` // by the suite itself
 }
 
-// read reads the events of a run, as `go tool test2json` prints them, and copies what the
-// tests printed to log.
+// read reads the events of a run, as `go tool test2json` prints them, and copies the tests' output
+// to log.
 func read(events io.Reader, log io.Writer) (*result, error) {
-	ended := map[string]string{} // test: pass, fail, skip; "" while it runs
+	ended := map[string]string{} // outcome by test: pass, fail, skip; "": it is running
 	last := ""
 	for d := json.NewDecoder(events); ; {
 		var e struct{ Action, Test, Output string }
@@ -77,7 +77,7 @@ func read(events io.Reader, log io.Writer) (*result, error) {
 	return r, nil
 }
 
-// surprises are the tests whose outcome the application's file does not say.
+// surprises returns the tests whose outcome differs from the application's file.
 func (a *application) surprises(setting string, r *result) []string {
 	var found []string
 	for _, test := range r.Failed {

@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/deps"
 )
 
-// The settings, in the order in which they run: a cluster's rules stay in it, so that
-// the door without rules comes first.
+// These are the settings, in the order in which they run. A cluster keeps its rules, so the door
+// without rules comes first.
 const (
 	reference     = "reference"
 	engine        = "engine"
@@ -31,14 +31,14 @@ const (
 
 var settings = []string{reference, engine, engineSharded, door, doorSharded}
 
-// endpoint is where a suite finds its store.
+// endpoint is the address of a suite's store.
 type endpoint struct{ addr string }
 
 func (e endpoint) host() string { h, _, _ := net.SplitHostPort(e.addr); return h }
 func (e endpoint) port() string { _, p, _ := net.SplitHostPort(e.addr); return p }
 func (e endpoint) url() string  { return "http://" + e.addr }
 
-// servers starts what the settings need.
+// servers starts the servers for the settings.
 type servers struct {
 	evenkeel string // the binary
 	dir      string
@@ -52,8 +52,8 @@ func (s *servers) close() {
 	}
 }
 
-// start starts the servers of a setting. The function that it returns ends them, and
-// says what was wrong with evenkeel.
+// start starts the servers of a setting. The function that it returns ends them and reports faults
+// of evenkeel.
 func (s *servers) start(ctx context.Context, a *application, setting string) (e endpoint, stop func() error, err error) {
 	var stops []func() error
 	stop = func() error {
@@ -101,7 +101,7 @@ func (s *servers) start(ctx context.Context, a *application, setting string) (e 
 	return e, stop, err
 }
 
-// reference starts the store that an application is made for.
+// reference starts the store for which an application is made.
 func (s *servers) reference(ctx context.Context, api api, stops *[]func() error) (endpoint, error) {
 	if api == cql {
 		if s.cassandra == nil {
@@ -161,11 +161,11 @@ func (s *servers) serve(ctx context.Context, api api, args []string, sharded boo
 	return endpoint{addr}, nil
 }
 
-// created is what evenkeel logs of a table that a rule shards. Its metrics would say more, but
-// those of a table go with the table, which tests drop.
+// created is the text that evenkeel logs about a table that a rule shards. Its metrics would tell
+// more, but a table's metrics disappear with the table, and tests drop their tables.
 const created = "a table was created that a shard rule declares sharded"
 
-// noPanics asks an evenkeel whether a request has failed for a bug.
+// noPanics asks evenkeel's metrics whether a request has failed because of a bug.
 func noPanics(page string) error {
 	resp, err := http.Get("http://" + page + "/metrics")
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// suite is an application's tests, compiled.
+// suite is an application's compiled tests.
 type suite struct {
 	app     *application
 	version string // of the application's module
-	root    string // where the go command keeps that module
+	root    string // the folder of that module in the go command's cache
 	folder  string // of the tests' package
 	binary  string
 }
@@ -43,7 +43,7 @@ func compile(ctx context.Context, a *application, home, dir string) (*suite, err
 	return s, err
 }
 
-// run runs the tests on a store; what they print goes to log.
+// run runs the tests on a store. Their output goes to log.
 func (s *suite) run(ctx context.Context, setting string, e endpoint, log io.Writer) (*result, error) {
 	if s.app.At != "" {
 		stop, err := forward(s.app.At, e.addr)
@@ -81,7 +81,7 @@ func (s *suite) run(ctx context.Context, setting string, e endpoint, log io.Writ
 	return r, err
 }
 
-// output runs a command and returns what it prints on its standard output.
+// output runs a command and returns its standard output.
 func output(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

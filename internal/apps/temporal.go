@@ -2,15 +2,15 @@
 
 package main
 
-// temporal runs workflows. Its tests create a keyspace of their own for each suite.
+// temporal runs workflows. Its tests create a keyspace for each suite.
 var temporal = &application{
 	Name: "temporal", Title: "Temporal", Module: "go.temporal.io/server", Package: "common/persistence/tests", Run: "^TestCassandra", API: cql,
 	Env: func(e endpoint) []string {
 		return []string{"CASSANDRA_SEEDS=" + e.host(), "CASSANDRA_PORT=" + e.port()}
 	},
-	// They find the schema by the path of their own source.
+	// The tests find the schema by the path of their own source.
 	Build: []string{"-trimpath=false"},
-	// Each suite creates a dozen and a half of tables; a small Cassandra takes them one after another.
+	// Each suite creates about 18 tables. A small Cassandra can only create them one after another.
 	Args: []string{"-test.parallel=1"},
 	Rules: `test_*.history_node: {shards: 4}
 test_*.history_tree: {shards: 4}

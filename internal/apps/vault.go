@@ -2,8 +2,8 @@
 
 package main
 
-// vault keeps secrets. With its DynamoDB backend all of them are in one table, whose
-// partition key is the folder of a secret.
+// vault stores secrets. Its DynamoDB backend keeps all of them in one table, whose partition key is
+// the folder of a secret.
 var vault = &application{
 	Name: "vault", Title: "HashiCorp Vault", Module: "github.com/hashicorp/vault", Package: "physical/dynamodb", API: dynamodb,
 	Env:     func(e endpoint) []string { return append(awsEnv(), "AWS_DYNAMODB_ENDPOINT="+e.url()) },

@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
-// attackAnswers runs random histories on plain and on sharded tables. The judge is a
-// Cassandra where there is one, else a plain table of the same engine.
+// attackAnswers runs random histories on plain and on sharded tables. The judge is a Cassandra if
+// there is one, else a plain table of the same engine.
 func attackAnswers(f *field) error {
 	s, err := f.newServer("answers")
 	if err != nil {
@@ -102,8 +102,8 @@ func (f *field) history(n int, g *grammar, targets []difftest.Target, refusals *
 	r := &difftest.Runner{Sessions: sessions, Refusals: refusals, Tally: &difftest.Tally{}, AnyRefusal: true, AnyError: true,
 		Report: func(format string, args ...any) {
 			text := fmt.Sprintf(format, args...)
-			// What follows mostly follows from the first. Batches that stand for one
-			// statement may be warned of, and the judge may fail.
+			// Later differences mostly follow from the first. The door may warn of batches that
+			// replace one statement, and the judge may fail.
 			if broken || strings.Contains(text, "got [\"Batch for [") || strings.Contains(text, "want error 0x1300") || strings.Contains(text, "want error 0x0000") {
 				return
 			}
@@ -119,8 +119,8 @@ func (f *field) history(n int, g *grammar, targets []difftest.Target, refusals *
 	return nil
 }
 
-// keep writes a history to a file that outlives the attack; its CREATE TABLE is without
-// write_sharding.
+// keep writes a history, with CREATE TABLE without write_sharding, to a file that outlives the
+// attack.
 func (f *field) keep(s *difftest.Script) string {
 	out, err := os.CreateTemp("", "evenkeel-attack-*.cql")
 	if err != nil {
@@ -135,8 +135,8 @@ func (f *field) keep(s *difftest.Script) string {
 	return out.Name()
 }
 
-// class is what a difference is about, for faults to be told by it: an error's text,
-// or which answer it is.
+// class returns the subject of a difference, by which faults are distinguished: an error's text, or
+// nothing.
 func class(difference string) string {
 	if _, text, ok := strings.Cut(difference, "error 0x"); ok {
 		line, _, _ := strings.Cut(text, "\n")
@@ -145,7 +145,7 @@ func class(difference string) string {
 	return ""
 }
 
-// carry has paging states of one read go on in another.
+// carry uses the paging states of one read in another.
 func (f *field) carry(g *grammar, sessions []*difftest.Session) {
 	for range 6 {
 		first, unordered := g.rowsOf()
@@ -168,7 +168,7 @@ func (f *field) carry(g *grammar, sessions []*difftest.Session) {
 			}
 			if a.Kind != difftest.Rows || a.State == nil {
 				if i > 0 && want != nil {
-					break // a sharded table may know earlier that this was all
+					break // a sharded table may know earlier that this was the last page
 				}
 				break
 			}
@@ -191,7 +191,7 @@ func (f *field) carry(g *grammar, sessions []*difftest.Session) {
 				want = got
 				continue
 			}
-			// What the other statement's state may be refused for is not the same.
+			// The reasons to refuse the other statement's state may differ.
 			if want.Kind == difftest.Error || got.Kind == difftest.Error && got.Code == primitive.ErrorCodeProtocolError {
 				continue
 			}
@@ -259,7 +259,7 @@ const (
 	valueType
 )
 
-// drawType draws a type and what draws literals of it.
+// drawType draws a type and returns a function that draws its literals.
 func (g *grammar) drawType(kind, depth int) (string, func() string) {
 	r := g.Rand
 	of := func(ls ...string) func() string { return func() string { return pick(r, ls...) } }
@@ -339,8 +339,8 @@ func (g *grammar) drawType(kind, depth int) (string, func() string) {
 		return frozen("set<" + typ + ">"), several("{", "}", draw)
 	case 2:
 		typ2, draw2 := g.drawType(elementType, depth-1)
-		// Which of two equal keys of a literal stands is open in Cassandra, so that one
-		// entry is all where equal keys have several texts.
+		// Cassandra does not define which of two equal keys in a literal stays. So there is only
+		// one entry if equal keys may have different texts.
 		most := 1
 		if slices.Contains([]string{"int", "text", "bigint", "smallint", "boolean", "uuid", "varint", "ascii"}, typ) {
 			most = 4
@@ -422,7 +422,7 @@ func (g *grammar) keys(cs []attribute, in int) []string {
 	return out
 }
 
-// slice restricts some clustering columns in one of the ways that there are.
+// slice restricts some clustering columns in one of the possible ways.
 func (g *grammar) slice() []string {
 	n := g.IntN(len(g.ck) + 1)
 	out := g.keys(g.ck[:n], 4)
@@ -597,7 +597,7 @@ func (g *grammar) condition() string {
 	return fmt.Sprintf("UPDATE t SET %s WHERE %s IF %s", g.assignment(g.regs[g.IntN(len(g.regs))]), where, pick(g.Rand, "EXISTS", test(), test()+" AND "+test()))
 }
 
-// rowsOf is a read of rows.
+// rowsOf returns a read of rows.
 func (g *grammar) rowsOf() (text string, unordered bool) {
 	where, whole := g.where()
 	text = "SELECT " + pick(g.Rand, "*", names(g.ck, g.regs), names(g.pk), "JSON "+names(g.pk, g.ck)) + " FROM t" + where
@@ -607,7 +607,8 @@ func (g *grammar) rowsOf() (text string, unordered bool) {
 	return text, !whole
 }
 
-// where restricts; whole tells that the partitions are named, so that rows have an order.
+// where returns restrictions. whole reports that they name the partitions, so that the rows have an
+// order.
 func (g *grammar) where() (text string, whole bool) {
 	var parts []string
 	if whole = g.IntN(6) > 0; whole {

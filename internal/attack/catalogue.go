@@ -18,9 +18,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
-// attackCatalogue sends statements with names of the hidden keyspace. They must be
-// refused, or answered as for a keyspace that does not exist; and the catalogue stays as
-// it is.
+// attackCatalogue sends statements with names of the hidden keyspace. The server must refuse them,
+// or answer as for a keyspace that does not exist, and the catalogue must not change.
 func attackCatalogue(f *field) error {
 	return f.eachStore("catalogue", func(s *server, direct string) error {
 		c, err := difftest.Dial(s.cql, primitive.ProtocolVersion5, "", "")
@@ -64,8 +63,8 @@ func attackCatalogue(f *field) error {
 	})
 }
 
-// eachStore attacks the embedded engine, and a door in front of a Cassandra where there
-// is one, half of the time each; direct is the address of that.
+// eachStore attacks the embedded engine and, if there is a Cassandra, a door in front of it, each
+// for half of the time. direct is the Cassandra's address.
 func (f *field) eachStore(name string, attack func(s *server, direct string) error) error {
 	all := f.until
 	stores := []string{""}
@@ -73,7 +72,7 @@ func (f *field) eachStore(name string, attack func(s *server, direct string) err
 		stores = append(stores, f.cassandra)
 	}
 	for i, direct := range stores {
-		// Those that come after have as much of what is left.
+		// The remaining attacks share the remaining time equally.
 		f.until = time.Now().Add(time.Until(all) / time.Duration(len(stores)-i))
 		var flags []string
 		if direct != "" {
@@ -92,13 +91,13 @@ func (f *field) eachStore(name string, attack func(s *server, direct string) err
 	return nil
 }
 
-// The other keyspace does not exist and has a name of the same length, so that
-// positions in errors agree.
+// hiddenName is the hidden keyspace, and absentName one that does not exist. The names have the
+// same length, so that positions in errors agree.
 const hiddenName, absentName = "evenkeel", "evenkeex"
 
 var named = regexp.MustCompile(`@K`)
 
-// hiddenText draws a statement with @K where a keyspace is named.
+// hiddenText draws a statement with @K at the place of a keyspace.
 func hiddenText(r *rand.Rand) string {
 	table := pick(r, "layouts", "doors", "x", "leases", "changes")
 	t := pick(r, "@K.", "@K.", `"@K".`) + table
@@ -126,8 +125,8 @@ func hiddenText(r *rand.Rand) string {
 		"SELECT * FROM layouts", "INSERT INTO layouts (a) VALUES (1)", "TRUNCATE layouts", "DROP TABLE layouts", "BEGIN BATCH DELETE FROM layouts WHERE a = 1; APPLY BATCH", "CREATE TABLE q (a int PRIMARY KEY)", "ALTER TABLE layouts ADD z int", "DROP TABLE IF EXISTS q", "CREATE TYPE u (a int)", "DESCRIBE TABLES", "DESCRIBE TABLE layouts")
 }
 
-// reach sends a statement with the hidden name and with the absent one, by every message,
-// and compares.
+// reach sends a statement with the hidden name and with the absent one, by every kind of message,
+// and compares the answers.
 func (f *field) reach(s *server, version primitive.ProtocolVersion, text string) {
 	inKeyspace := version >= primitive.ProtocolVersion5 && (!strings.Contains(text, "@K") || f.IntN(5) == 0)
 	if f.IntN(6) == 0 {
@@ -137,7 +136,7 @@ func (f *field) reach(s *server, version primitive.ProtocolVersion, text string)
 		text = pick(f.Rand, " ", "\n-- x\n", "/* y */", "// c\n") + text + pick(f.Rand, "", ";", " ;", ";\n--")
 	}
 	how := pick(f.Rand, "query", "prepare", "batch", "query", "prepared batch")
-	upper := f.IntN(5) == 0 // an unquoted name may be written so
+	upper := f.IntN(5) == 0 // an unquoted name may be in upper case
 	var answers [2]string
 	var whole [2]*difftest.Answer
 	for i, name := range []string{hiddenName, absentName} {
@@ -164,7 +163,7 @@ func (f *field) reach(s *server, version primitive.ProtocolVersion, text string)
 		}
 		whole[i] = a
 		if i == 1 && a.Kind == difftest.Schema {
-			// The absent one was made: its name is not reserved.
+			// The server created the absent keyspace, because its name is not reserved.
 			if c, err := difftest.Dial(s.cql, version, "", ""); err == nil {
 				_, _ = c.Query(difftest.Request{Query: "DROP KEYSPACE IF EXISTS " + absentName})
 				c.Close()
@@ -172,8 +171,8 @@ func (f *field) reach(s *server, version primitive.ProtocolVersion, text string)
 		}
 		answers[i] = strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(a), strings.ToUpper(name), "@K"), name, "@K")
 	}
-	// An error is one in any case: which of a statement's faults is told is no secret, nor
-	// that the name is reserved.
+	// Two errors may differ. It is no secret which of a statement's faults is reported, nor that
+	// the name is reserved.
 	if answers[0] != answers[1] && whole[0].Kind != difftest.Error {
 		f.fault("the hidden keyspace is told from an absent one", "%s in keyspace %v (v%d): %q\n%s: %.500s\n%s: %.500s", how, inKeyspace, version, text, hiddenName, answers[0], absentName, answers[1])
 	}
@@ -182,7 +181,7 @@ func (f *field) reach(s *server, version primitive.ProtocolVersion, text string)
 	}
 }
 
-// by sends a statement in one of the ways.
+// by sends a statement in one of several ways.
 func (f *field) by(c *difftest.Conn, how, query, keyspace string) (*difftest.Answer, error) {
 	options := &message.QueryOptions{Consistency: primitive.ConsistencyLevelOne, Keyspace: keyspace}
 	prepare := func() (*difftest.Answer, error) { return c.Send(&message.Prepare{Query: query, Keyspace: keyspace}) }
@@ -206,8 +205,8 @@ func (f *field) by(c *difftest.Conn, how, query, keyspace string) (*difftest.Ans
 	}
 }
 
-// guessIDs executes ids of statements that no client has prepared: those of the hidden
-// keyspace, and the physical ones that `explain` shows.
+// guessIDs executes ids of statements that no client has prepared: those on the hidden keyspace,
+// and the physical ones that `explain` shows.
 func (f *field) guessIDs(s *server) {
 	c, err := difftest.Dial(s.cql, primitive.ProtocolVersion5, "", "")
 	if err != nil {
@@ -215,7 +214,7 @@ func (f *field) guessIDs(s *server) {
 	}
 	defer c.Close()
 	logical := pick(f.Rand, "SELECT * FROM w.t WHERE p = 1", "SELECT v FROM w.t WHERE p = ? AND c > ?", "INSERT INTO w.t (p, c, v) VALUES (?, ?, ?)", "DELETE FROM w.t WHERE p = ?", "SELECT count(*) FROM w.t", "UPDATE w.t SET v = ? WHERE p = ? AND c = ?")
-	// The door prepares what it needs for it.
+	// The door prepares the physical statements that it needs.
 	if p, err := c.Prepare(logical); err == nil && p.Kind == difftest.Prepared {
 		var values []*primitive.Value
 		for range strings.Count(logical, "?") {
@@ -254,7 +253,7 @@ func (f *field) guessIDs(s *server) {
 	}
 }
 
-// catalogueRows reads the hidden keyspace where it can be read.
+// catalogueRows reads the hidden keyspace, if that is possible.
 func catalogueRows(direct string) ([]string, error) {
 	if direct == "" {
 		return nil, nil

@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
-// attackCrashes kills a server under writers at both doors, damages its files, and
-// looks for what it has acknowledged.
+// attackCrashes kills a server while clients write at both doors, damages its files, and looks for
+// the acknowledged writes.
 func attackCrashes(f *field) error {
 	for n := 0; !f.over(); n++ {
 		if err := f.life(n); err != nil {
@@ -30,8 +30,8 @@ func attackCrashes(f *field) error {
 	return nil
 }
 
-// acknowledged are the rows and items that a server has said it has: the greatest
-// version of each key, by table.
+// acknowledged holds the rows and items that a server has acknowledged: the greatest version of
+// each key, by table.
 type acknowledged struct {
 	mu  sync.Mutex
 	of  map[string]int
@@ -50,7 +50,7 @@ func (a *acknowledged) has(key string, version int) {
 	a.mu.Unlock()
 }
 
-// life is that of one data directory: some crashes, a stop, and damage.
+// life runs the life of one data directory: some crashes, a stop, and damage.
 func (f *field) life(n int) error {
 	s, err := f.newServer(fmt.Sprintf("crashes-%d", n))
 	if err != nil {
@@ -137,8 +137,8 @@ func (f *field) makeCrashTables(s *server) error {
 	return nil
 }
 
-// writeUntilKilled has writers at both doors write, kills or stops the server at a
-// random moment, and returns when the writers have ended.
+// writeUntilKilled runs writers at both doors, kills or stops the server at a random moment, and
+// returns when the writers have ended.
 func (f *field) writeUntilKilled(s *server, acks *acknowledged, version *int, crash bool) {
 	var wg sync.WaitGroup
 	for range 6 {
@@ -162,7 +162,8 @@ func (f *field) writeUntilKilled(s *server, acks *acknowledged, version *int, cr
 	wg.Wait()
 }
 
-// Each key is written by one writer of a round: its base is part of its key.
+// writeRows writes rows. Only one writer of a round writes each key, because the key contains the
+// writer's base.
 func writeRows(f *field, r *rand.Rand, s *server, acks *acknowledged, base int) {
 	c, err := difftest.Dial(s.cql, pick(r, primitive.ProtocolVersion4, primitive.ProtocolVersion5), "", "")
 	if err != nil {
@@ -219,8 +220,8 @@ func writeItems(f *field, r *rand.Rand, s *server, acks *acknowledged, base int)
 	}
 }
 
-// lost says which acknowledged writes are not there, and not refused either. Errors
-// of reads are answers: damage may be met there.
+// lost describes acknowledged writes that are missing and whose read is not refused. Errors of
+// reads are answers, because a read may meet the damage.
 func (f *field) lost(s *server, acks *acknowledged) string {
 	there := map[string]int{}
 	refused := map[string]bool{}
@@ -306,7 +307,7 @@ func member(item any, name string) int {
 	return n
 }
 
-// damage does something to a file of a store that was stopped.
+// damage changes a file of a stopped store.
 func (f *field) damage(dir string) (string, error) {
 	var files []string
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -319,7 +320,7 @@ func (f *field) damage(dir string) (string, error) {
 		return "", err
 	}
 	path := pick(f.Rand, files...)
-	// Of small files there are few, so that each is met.
+	// There are few small files; choose so that each is met.
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return "", err

@@ -18,9 +18,9 @@ import (
 	"github.com/evenkeel/evenkeel/internal/dynamodiff"
 )
 
-// attackDoors has two doors on one store, at which tables are dropped and created
-// meanwhile with another layout or none. The CQL doors are attacked where there is a
-// Cassandra; those of DynamoDB are in front of an evenkeel that shards nothing.
+// attackDoors uses two doors on one store, and meanwhile drops and creates tables there with
+// another layout or none. It attacks the CQL doors if there is a Cassandra. The DynamoDB doors are
+// in front of an evenkeel that shards nothing.
 func attackDoors(f *field) error {
 	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"} {
 		if err := os.Setenv(name, value); err != nil {
@@ -83,14 +83,14 @@ func oneQuery(addr string, texts ...string) error {
 	return nil
 }
 
-// phase says what is expected of a table: from when its creation is acknowledged until
-// it is dropped it is there.
+// These are the phases of a table. From the acknowledgement of its creation until its drop, the
+// table must exist: it is settled.
 const (
 	settled = iota
 	changing
 )
 
-// slow are the codes of stores and doors that are overloaded or wait.
+// slowCode reports whether a code means that a store or door is overloaded or waits.
 func slowCode(c primitive.ErrorCode) bool {
 	switch c {
 	case primitive.ErrorCodeOverloaded, primitive.ErrorCodeWriteTimeout, primitive.ErrorCodeReadTimeout, primitive.ErrorCodeUnavailable:
@@ -119,7 +119,7 @@ func (f *field) cqlLife(r *rand.Rand, doors [2]*server, table string) {
 	}
 	phase.Store(settled)
 	time.Sleep(time.Duration(300+r.IntN(1500)) * time.Millisecond)
-	phase.Store(changing) // no more is acknowledged from here on
+	phase.Store(changing) // no write is acknowledged from here on
 	time.Sleep(20 * time.Millisecond)
 	f.foundAtBoth(doors, table, create, &acked)
 	if err := oneQuery(doors[r.IntN(2)].cql, "DROP TABLE "+table); err != nil {
@@ -130,7 +130,7 @@ func (f *field) cqlLife(r *rand.Rand, doors [2]*server, table string) {
 	wg.Wait()
 }
 
-// useRows writes and reads at a door, by texts and by ids prepared in earlier lives.
+// useRows writes and reads at a door, with texts and with ids prepared in earlier lives.
 func (f *field) useRows(r *rand.Rand, door *server, table string, writer int, phase *atomic.Int32, acked *sync.Map, end chan struct{}) {
 	c, err := difftest.Dial(door.cql, pick(r, primitive.ProtocolVersion4, primitive.ProtocolVersion5), "", "")
 	if err != nil {
@@ -207,8 +207,8 @@ func (f *field) useRows(r *rand.Rand, door *server, table string, writer int, ph
 	}
 }
 
-// foundAtBoth looks for each acknowledged row at both doors, by its key and by its
-// partition: a row in a wrong shard is found by one of these only.
+// foundAtBoth looks for each acknowledged row at both doors, by its key and by its partition. Only
+// one of the two finds a row in a wrong shard.
 func (f *field) foundAtBoth(doors [2]*server, table, create string, acked *sync.Map) {
 	for i, door := range doors {
 		c, err := difftest.Dial(door.cql, primitive.ProtocolVersion5, "", "")
@@ -256,7 +256,7 @@ func (f *field) foundAtBoth(doors [2]*server, table, create string, acked *sync.
 	}
 }
 
-// itemsLife is cqlLife for the doors of DynamoDB.
+// itemsLife does the work of cqlLife for the DynamoDB doors.
 func (f *field) itemsLife(r *rand.Rand, doors [2]*server, table string) {
 	tags := ""
 	if n := r.IntN(4); n > 0 {
@@ -275,7 +275,7 @@ func (f *field) itemsLife(r *rand.Rand, doors [2]*server, table string) {
 	defer wg.Wait()
 	defer close(end)
 	time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
-	a, err := doors[r.IntN(2)].items().Do("CreateTable", create) // until it is ACTIVE
+	a, err := doors[r.IntN(2)].items().Do("CreateTable", create) // returns when it is ACTIVE
 	if err != nil || a.Status != http.StatusOK {
 		f.fault("a table cannot be created", "%s: %v %v", create, a, err)
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/segment"
 )
 
-// attackFrames sends what is no message, and reads slowly or not at all.
+// attackFrames sends malformed messages, and reads slowly or not at all.
 func attackFrames(f *field) error {
 	target, err := f.newServer("frames", "--memory", memoryBudget)
 	if err != nil {
@@ -59,7 +59,7 @@ func attackFrames(f *field) error {
 	return nil
 }
 
-// drawFrame is a well-formed message.
+// drawFrame draws a well-formed message.
 func drawFrame(r *rand.Rand, version primitive.ProtocolVersion) *frame.Frame {
 	text, values := muchText(r)
 	if len(text) > 1<<16 {
@@ -86,7 +86,7 @@ func drawFrame(r *rand.Rand, version primitive.ProtocolVersion) *frame.Frame {
 	return fr
 }
 
-// mutate changes bytes, cuts, doubles and inserts.
+// mutate changes, cuts, doubles and inserts bytes.
 func mutate(r *rand.Rand, b []byte) []byte {
 	b = bytes.Clone(b)
 	for range upTo(r, 20) {
@@ -121,7 +121,7 @@ func mutate(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// connect starts up, plainly or with compression.
+// connect connects and starts up, with or without compression.
 func connect(addr string, version primitive.ProtocolVersion, compressed bool) (net.Conn, error) {
 	nc, err := net.DialTimeout("tcp", addr, 10*time.Second)
 	if err != nil {
@@ -141,8 +141,8 @@ func connect(addr string, version primitive.ProtocolVersion, compressed bool) (n
 	return nc, err
 }
 
-// sendMutated sends some frames or segments of which some are broken, some before the
-// startup, and reads a while.
+// sendMutated sends frames or segments, some of them broken, some before the startup, and reads for
+// a while.
 func sendMutated(r *rand.Rand, addr string) {
 	version := pick(r, primitive.ProtocolVersion4, primitive.ProtocolVersion5, primitive.ProtocolVersion5)
 	compressed := r.IntN(2) == 0
@@ -155,7 +155,7 @@ func sendMutated(r *rand.Rand, addr string) {
 	}
 	nc, err := open(addr, version, compressed)
 	if err != nil {
-		return // the watch says when nobody can connect
+		return // the watch reports if nobody can connect
 	}
 	defer nc.Close()
 	frames := frame.NewCodec()
@@ -190,7 +190,7 @@ func sendMutated(r *rand.Rand, addr string) {
 			}
 			inner = wrapped.Bytes()
 			if r.IntN(4) == 0 {
-				inner = mutate(r, inner) // mostly a wrong CRC
+				inner = mutate(r, inner) // this mostly makes a wrong CRC
 			}
 		}
 		out = append(out, inner...)
@@ -206,10 +206,10 @@ func sendMutated(r *rand.Rand, addr string) {
 		}
 		out = out[n:]
 	}
-	io.CopyN(io.Discard, nc, int64(upTo(r, 1<<20))) // whatever comes
+	io.CopyN(io.Discard, nc, int64(upTo(r, 1<<20))) // the answer does not matter
 }
 
-// sendGarbage writes bytes at random to any of the ports.
+// sendGarbage writes random bytes to any of the ports.
 func sendGarbage(r *rand.Rand, s *server) {
 	nc, err := net.DialTimeout("tcp", pick(r, s.cql, s.dynamo, s.http), 10*time.Second)
 	if err != nil {
@@ -227,7 +227,7 @@ func sendGarbage(r *rand.Rand, s *server) {
 	}
 }
 
-// readSlowly asks for much on many streams, and reads a little of it.
+// readSlowly asks for much on many streams, and reads little of it.
 func readSlowly(r *rand.Rand, addr string) {
 	nc, err := connect(addr, primitive.ProtocolVersion4, false)
 	if err != nil {
@@ -252,7 +252,7 @@ func readSlowly(r *rand.Rand, addr string) {
 	}
 }
 
-// idle opens connections that say little or nothing, and holds them for a while.
+// idle opens connections that send little or nothing, and holds them for a while.
 func idle(r *rand.Rand, s *server) {
 	var all []net.Conn
 	defer func() {

@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
 
-// classes are what is attacked, in the order in which it is.
+// classes lists the attacks, in order.
 var classes = []struct {
 	name, what string
 	run        func(*field) error
@@ -36,9 +36,9 @@ var classes = []struct {
 	{"frames", "mutated frames and segments, slow readers, connections that do nothing", attackFrames},
 }
 
-// field is a class under attack: its draws, its time, and what was found.
+// field is a class under attack: its random source, its time, and what was found.
 type field struct {
-	*rand.Rand // of one goroutine; others take one of fork
+	*rand.Rand // for one goroutine; others use a source from fork
 	ctx        context.Context
 	until      time.Time
 	binary     string
@@ -121,13 +121,13 @@ func run() int {
 	return 0
 }
 
-// fork returns a source for another goroutine.
+// fork returns a random source for another goroutine.
 func (f *field) fork() *rand.Rand { return rand.New(rand.NewPCG(f.Uint64(), f.Uint64())) }
 
-// over reports whether the class has had its time.
+// over reports whether the time of the class is over.
 func (f *field) over() bool { return f.ctx.Err() != nil || time.Now().After(f.until) }
 
-// fault records what is wrong: of a kind, the first few are printed.
+// fault records a fault and prints the first few of each kind.
 func (f *field) fault(kind, format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,10 +141,10 @@ func (f *field) fault(kind, format string, args ...any) {
 	}
 }
 
-// pick draws one of several.
+// pick draws one of several values.
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// upTo draws a number from 1 to n, small ones and large ones as often.
+// upTo draws a number from 1 to n; small and large ones are about equally likely.
 func upTo(r *rand.Rand, n int) int {
 	for n > 1 && r.IntN(3) > 0 {
 		n = max(1, n/8)

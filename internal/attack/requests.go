@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/dynamodiff"
 )
 
-// attackRequests mutates DynamoDB requests, compares a sharded table with a plain one,
-// and repeats transactions with what has no order in another order.
+// attackRequests mutates DynamoDB requests, compares a sharded table with a plain one, and repeats
+// transactions with unordered members in another order.
 func attackRequests(f *field) error {
 	s, err := f.newServer("requests")
 	if err != nil {
@@ -28,7 +28,7 @@ func attackRequests(f *field) error {
 	}
 	defer s.close(f)
 	const sharded = `,"Tags":[{"Key":"write-sharding","Value":"shards=7"}]`
-	// Broken requests have tables of their own: they are not sent to both.
+	// Broken requests use their own tables, because they are not sent to both.
 	for name, tags := range map[string]string{"Plain": "", "Sharded": sharded, "BrokenPlain": "", "BrokenSharded": sharded} {
 		body := fmt.Sprintf(`{"TableName":%q,"BillingMode":"PAY_PER_REQUEST","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"},"AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"N"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}]%s}`, name, tags)
 		if a, err := s.items().Do("CreateTable", body); err != nil || a.Status != http.StatusOK {
@@ -178,8 +178,8 @@ func (e *expressions) update() string {
 	return strings.Join(out, " ")
 }
 
-// drawRequest draws a request on table T that is mostly right; ordered tells that its
-// answer has an order on a sharded table, too.
+// drawRequest draws a mostly valid request on table T. ordered reports that its answer has an order
+// on a sharded table, too.
 func drawRequest(r *rand.Rand) (operation string, body map[string]any) {
 	e := &expressions{Rand: r, names: map[string]any{}, values: map[string]any{}}
 	key := map[string]any{"h": map[string]any{"S": pick(r, "k0", "k1")}, "r": map[string]any{"N": fmt.Sprint(r.IntN(12))}}
@@ -271,7 +271,7 @@ func encoded(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// forTable names the table in the place of T.
+// forTable replaces table T by another.
 func forTable(body, table string) string {
 	return strings.ReplaceAll(body, `"TableName":"T"`, `"TableName":"`+table+`"`)
 }
@@ -282,7 +282,7 @@ func (f *field) alike(s *server, writes map[string]int) {
 	text := encoded(body)
 	want, err := s.items().Do(operation, forTable(text, "Plain"))
 	if err != nil {
-		return // looked at by others
+		return // others check that
 	}
 	got, err := s.items().Do(operation, forTable(text, "Sharded"))
 	if err != nil {
@@ -304,8 +304,8 @@ func (f *field) alike(s *server, writes map[string]int) {
 	}
 }
 
-// sendBroken sends a request that was changed in its JSON or in its bytes, on tables of
-// its own name too. It must not be the server's fault.
+// sendBroken sends a request with changes in its JSON or its bytes, also on tables of its own
+// names. The answer must not be a server error.
 func (f *field) sendBroken(r *rand.Rand, s *server) {
 	operation, body := drawRequest(r)
 	if r.IntN(4) == 0 {
@@ -353,7 +353,7 @@ func (f *field) sendBroken(r *rand.Rand, s *server) {
 	}
 }
 
-// drawControl draws a request about tables, streams or statements.
+// drawControl draws a request on tables, streams or statements.
 func drawControl(r *rand.Rand) (string, map[string]any) {
 	arn := "arn:aws:dynamodb:us-east-1:000000000000:table/" + pick(r, "BrokenSharded", "BrokenPlain", "evenkeel", "", "a/b")
 	statement := pick(r, "SELECT * FROM BrokenSharded WHERE h = 'k0'", "SELECT * FROM BrokenPlain WHERE h = ? AND r > ?", "INSERT INTO BrokenSharded VALUE {'h': 'k0', 'r': ?, 'a': [1, {'b': <<1, 2>>}]}", "UPDATE BrokenSharded SET a = a + ? REMOVE b[0] WHERE h = 'k0' AND r = ?", "DELETE FROM BrokenSharded WHERE h = 'k0' AND r = ? RETURNING ALL OLD *",
@@ -444,8 +444,8 @@ func warp(r *rand.Rand, v any, depth int) any {
 	return wrong()
 }
 
-// repeat sends a transaction twice under one token, the second time with its members in
-// another order and its placeholders under other names, then once with another value.
+// repeat sends a transaction twice under one token, the second time with its members in another
+// order and its placeholders renamed, and then once with another value.
 func (f *field) repeat(r *rand.Rand, s *server, n int) {
 	table := pick(r, "BrokenPlain", "BrokenSharded")
 	key := fmt.Sprintf(`{"h":{"S":"token"},"r":{"N":"%d"}}`, n)
@@ -475,7 +475,7 @@ func (f *field) repeat(r *rand.Rand, s *server, n int) {
 	}
 }
 
-// streams compares what the streams of both tables have for each key.
+// streams compares the records of both tables' streams for each key.
 func (f *field) streams(s *server) {
 	if !s.alive() {
 		return
@@ -499,7 +499,7 @@ func (f *field) streams(s *server) {
 	fmt.Printf("  streams: %d keys of the plain table, %d of the sharded one\n", len(histories[0]), len(histories[1]))
 }
 
-// streamOf reads a stream: for each key its records, in order.
+// streamOf reads a stream. It returns the records of each key in order.
 func streamOf(s *server, table string) (map[string]string, error) {
 	call := func(operation string, body string) (map[string]any, error) {
 		req := itemsRequest(s, operation, body)

@@ -21,20 +21,20 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/watchdog"
 )
 
-// server is an evenkeel in a process of its own.
+// server is an evenkeel in its own process.
 type server struct {
 	cql, dynamo, http string // addresses
 	data              string
 	flags             []string
 
 	cmd   *exec.Cmd
-	log   string // the file with what it prints
+	log   string // the file with its output
 	ended chan struct{}
 	guard *watchdog.Watchdog
 }
 
-// newServer chooses addresses and starts an evenkeel; flags are beside those for its
-// addresses and data.
+// newServer chooses addresses and starts an evenkeel. flags come in addition to those for addresses
+// and data.
 func (f *field) newServer(name string, flags ...string) (*server, error) {
 	s := &server{data: filepath.Join(f.dir, name), log: filepath.Join(f.dir, name+".log"), flags: flags}
 	for _, addr := range []*string{&s.cql, &s.dynamo, &s.http} {
@@ -51,7 +51,7 @@ func (f *field) newServer(name string, flags ...string) (*server, error) {
 	return s, nil
 }
 
-// errRefused is a server that ended by itself when it was started.
+// errRefused reports that a server ended by itself when it was started.
 var errRefused = errors.New("the server did not start")
 
 // start starts the process and waits until it is ready.
@@ -116,9 +116,9 @@ func (s *server) kill() {
 	<-s.ended
 }
 
-// stop ends it as an operator does.
+// stop ends the process as an operator does.
 func (s *server) stop() {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM) // likewise
+	_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-s.ended:
 	case <-time.After(time.Minute):
@@ -126,7 +126,7 @@ func (s *server) stop() {
 	}
 }
 
-// close ends the process and its watchdog, and says what is wrong with how it went.
+// close ends the process and its watchdog, and reports faults of the run.
 func (s *server) close(f *field) {
 	if !s.alive() {
 		f.fault("the server ended", "%v\n%s", s.cmd.ProcessState, s.printed())
@@ -141,7 +141,7 @@ func (s *server) close(f *field) {
 	s.guard.Close()
 }
 
-// printed is the end of what the process has printed.
+// printed returns the end of the process's output.
 func (s *server) printed() string {
 	b, err := os.ReadFile(s.log)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *server) printed() string {
 	return string(b[max(0, len(b)-3000):])
 }
 
-// metric reads one of /metrics, the sum of its label sets.
+// metric returns one metric from /metrics, summed over its label sets.
 func (s *server) metric(name string) (float64, error) {
 	resp, err := http.Get("http://" + s.http + "/metrics")
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *server) metric(name string) (float64, error) {
 	return sum, nil
 }
 
-// items is the DynamoDB door.
+// items returns the DynamoDB door as a target.
 func (s *server) items() dynamodiff.Target {
 	return dynamodiff.Target{Name: "dynamodb", URL: "http://" + s.dynamo}
 }

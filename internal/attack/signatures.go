@@ -21,8 +21,8 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// attackSignatures signs requests, changes them, and demands that they are refused:
-// what is signed is what was sent, once, by who has the key, in its time.
+// attackSignatures signs requests, changes them, and requires that the server refuses them. A
+// request must arrive as it was signed, by the owner of the key, in its time.
 func attackSignatures(f *field) error {
 	keys := filepath.Join(f.dir, "keys.yaml")
 	if err := os.WriteFile(keys, []byte("- access-key: AKIDONE\n  secret-key: secretone-secretone\n- access-key: AKIDTWO\n  secret-key: secrettwo-secrettwo\n  session-token: token\n"), 0o600); err != nil {
@@ -54,7 +54,7 @@ var (
 	two = aws.Credentials{AccessKeyID: "AKIDTWO", SecretAccessKey: "secrettwo-secrettwo", SessionToken: "token"}
 )
 
-// signed is a request signed in its header, or where expires is set in its query.
+// signed returns a request signed in its header or, if expires is set, in its query.
 func signed(s *server, operation, body string, as aws.Credentials, at time.Time, expires int) *http.Request {
 	req := itemsRequest(s, operation, body)
 	req.Header.Del("Authorization")
@@ -73,11 +73,11 @@ func signed(s *server, operation, body string, as aws.Credentials, at time.Time,
 	uri, header, err := signer.PresignHTTP(context.Background(), as, req, hex.EncodeToString(sum[:]), "dynamodb", "us-east-1", at,
 		func(o *v4.SignerOptions) { o.DisableHeaderHoisting = true }) // the operation stays in its header
 	if err != nil {
-		panic(err) // likewise
+		panic(err) // it is well formed
 	}
 	presigned, err := http.NewRequest(http.MethodPost, uri, strings.NewReader(body))
 	if err != nil {
-		panic(err) // likewise
+		panic(err) // it is well formed
 	}
 	presigned.Header = header
 	presigned.Header.Set("X-Amz-Target", req.Header.Get("X-Amz-Target"))
@@ -95,8 +95,8 @@ func send(req *http.Request) (int, string, error) {
 	return resp.StatusCode, string(b), err
 }
 
-// forge signs a request and sends it as it is, which must be accepted, or changed in one
-// of the ways that must not be.
+// forge signs a request. It sends it unchanged, which must be accepted, or changed in one of the
+// ways that must be refused.
 func (f *field) forge(r *rand.Rand, s *server) {
 	body := fmt.Sprintf(`{"TableName":"Tab","Key":{"h":{"S":"k%d"}}}`, r.IntN(10))
 	as := pick(r, one, two)

@@ -12,12 +12,12 @@ import (
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
-// watch holds two servers beside each other, of which one is attacked: short reads of
-// both are timed, and the attacked one's memory is looked at.
+// watch compares two servers, one of them under attack. It times short reads on both, and observes
+// the memory of the attacked one.
 type watch struct {
 	f           *field
 	target, odd *server
-	memory      float64 // before the attack, in bytes
+	memory      float64 // bytes before the attack
 	goroutines  float64
 	stopped     chan struct{}
 	wg          sync.WaitGroup
@@ -25,22 +25,23 @@ type watch struct {
 	mu   sync.Mutex
 	slow map[string]map[*server]time.Duration // the slowest read of each kind
 	most float64
-	// What the server said when it was the most: held of the budget, and in the heap.
+	// held and live are the server's figures at the peak: bytes held of the budget, and in the
+	// heap.
 	held, live float64
 }
 
-// A read beside an attack may take so many times what it takes on a server that is not
-// attacked, at the same time, and so much at any rate.
+// slower is the factor by which a read during an attack may be slower than one on a server without
+// an attack at the same time. A read may take atAnyRate in any case.
 const (
 	slower    = 20
 	atAnyRate = 3 * time.Second
-	// memoryAllowed is what the process may take beside what it took before: its budget,
-	// and as much of garbage and of what is not counted.
+	// memoryAllowed is the memory that the process may take in addition to its initial memory: its
+	// budget, and the same amount for garbage and uncounted memory.
 	memoryBudget  = "400MB"
 	memoryAllowed = 2 * 400_000_000
 )
 
-// newWatch measures, DynamoDB's door where items is set, and goes on until finish.
+// newWatch measures until finish, and includes DynamoDB's door if items is set.
 func newWatch(f *field, target, odd *server, items bool) (*watch, error) {
 	w := &watch{f: f, target: target, odd: odd, stopped: make(chan struct{}), slow: map[string]map[*server]time.Duration{}}
 	var err error
@@ -76,7 +77,7 @@ func newWatch(f *field, target, odd *server, items bool) (*watch, error) {
 	return w, nil
 }
 
-// cqlProbe reads on one connection, and connects anew after an error.
+// cqlProbe reads on one connection, and connects again after an error.
 func (w *watch) cqlProbe(s *server) func() error {
 	var c *difftest.Conn
 	return func() (err error) {
@@ -130,7 +131,7 @@ func (w *watch) probe(kind string, s *server, ask func() error) {
 	})
 }
 
-// finish waits until nothing is under way, and says what was too much.
+// finish waits until nothing is under way, and reports what exceeded its limits.
 func (w *watch) finish() {
 	f := w.f
 	var last string

@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
-// attackWork sends requests that name as much as they can, from clients half of which
-// leave before they are answered.
+// attackWork sends requests that ask for as much as possible. Half of the clients leave before the
+// answer.
 func attackWork(f *field) error {
 	if err := f.work(false); err != nil || f.cassandra == "" {
 		return err
@@ -85,8 +85,8 @@ const workKeyspace = "CREATE KEYSPACE w WITH replication = {'class': 'SimpleStra
 
 var workTables = []string{"a", "b", "c", "d"}
 
-// fillWork makes tables that are plain, sharded and widely sharded, with rows long and
-// short, and DynamoDB's likewise.
+// fillWork creates plain, sharded and widely sharded tables with long and short rows, and the same
+// for DynamoDB.
 func fillWork(f *field, s *server, inFront bool) error {
 	c, err := difftest.Dial(s.cql, primitive.ProtocolVersion5, "", "")
 	if err != nil {
@@ -117,7 +117,7 @@ func fillWork(f *field, s *server, inFront bool) error {
 				size, rows = 1<<20, 25
 			}
 			for i := range rows {
-				// Under strategy random collections are written to every shard.
+				// Under strategy random, collections are written to every shard.
 				names, collections := ", l, m", ", [1, 2], {1: 'a'}"
 				if table == "d" {
 					names, collections = "", ""
@@ -150,7 +150,7 @@ func fillWork(f *field, s *server, inFront bool) error {
 	return nil
 }
 
-// intList is a serialized list of n ints, in order or not.
+// intList returns a serialized list of n ints, sorted or not.
 func intList(r *rand.Rand, n int) *primitive.Value {
 	b := binary.BigEndian.AppendUint32(nil, uint32(n))
 	apart := r.IntN(3)
@@ -161,7 +161,7 @@ func intList(r *rand.Rand, n int) *primitive.Value {
 	return primitive.NewValue(b)
 }
 
-// nested is text within so many brackets.
+// nested returns text inside n pairs of brackets.
 func nested(open, text, end string, n int) string {
 	return strings.Repeat(open, n) + text + strings.Repeat(end, n)
 }
@@ -205,7 +205,7 @@ func selection(r *rand.Rand) string {
 	return pick(r, "", "", "", "JSON ", "DISTINCT ") + strings.Join(out, ", ")
 }
 
-// muchText draws a statement that asks for much, and its values.
+// muchText draws a statement that asks for much, with its values.
 func muchText(r *rand.Rand) (string, []*primitive.Value) {
 	var values []*primitive.Value
 	table := "w." + pick(r, workTables...)
@@ -253,7 +253,7 @@ func muchText(r *rand.Rand) (string, []*primitive.Value) {
 	}
 	switch r.IntN(12) {
 	case 0, 1:
-		// Those that begin with key 9 write where nothing is.
+		// Statements on key 9 write to an empty partition.
 		return write(), values
 	case 2:
 		var parts []string
@@ -274,7 +274,7 @@ func muchText(r *rand.Rand) (string, []*primitive.Value) {
 		return fmt.Sprintf(pick(r, "SELECT * FROM %s WHERE p = 1 AND x = %s ALLOW FILTERING", "INSERT INTO %s (p, c, d, x) VALUES (9, 9, 9, %s)", "SELECT x + %[2]s, i * %[2]s FROM %[1]s WHERE p = 1",
 			"SELECT cast(%[2]s as varint), cast(x as varint) FROM %[1]s WHERE p = 1", "SELECT sum(x * %[2]s) FROM %[1]s", "UPDATE %s SET x = %s WHERE p = 9 AND c = 9 AND d = 9"), table, number), values
 	case 6:
-		// A decimal with a scale of its own, on the wire.
+		// This is a decimal with an arbitrary scale, in its wire form.
 		b := binary.BigEndian.AppendUint32(nil, r.Uint32())
 		b = append(b, make([]byte, upTo(r, 1<<20))...)
 		b[4] = 7
@@ -290,7 +290,7 @@ func muchText(r *rand.Rand) (string, []*primitive.Value) {
 	}
 }
 
-// askMuch sends one such statement, or the same several times at once, and may leave.
+// askMuch sends one such statement, or the same one several times concurrently, and may leave.
 func askMuch(f *field, r *rand.Rand, s *server) {
 	text, values := muchText(r)
 	version := pick(r, primitive.ProtocolVersion4, primitive.ProtocolVersion5)
@@ -312,7 +312,7 @@ func askMuch(f *field, r *rand.Rand, s *server) {
 			if leave > 0 {
 				defer time.AfterFunc(leave, func() { c.Close() }).Stop()
 			} else {
-				// What it asks for may take any time; it does not wait for all.
+				// The statement may take any time, and the client does not wait for all of it.
 				defer time.AfterFunc(10*time.Second, func() { c.Close() }).Stop()
 			}
 			defer c.Close()
@@ -336,7 +336,7 @@ func askMuch(f *field, r *rand.Rand, s *server) {
 	wg.Wait()
 }
 
-// muchItems draws a request of DynamoDB's that asks for much.
+// muchItems draws a DynamoDB request that asks for much.
 func muchItems(r *rand.Rand) (operation, body string) {
 	table := pick(r, "Plain", "Sharded")
 	keys := func(n int) string {
@@ -356,7 +356,7 @@ func muchItems(r *rand.Rand) (operation, body string) {
 	quoted := func(s string) string {
 		b, err := json.Marshal(s)
 		if err != nil {
-			panic(err) // it is a string
+			panic(err) // a string always encodes
 		}
 		return string(b)
 	}
@@ -408,7 +408,7 @@ func askManyItems(f *field, r *rand.Rand, s *server) {
 			f.sent.Add(1)
 			resp, err := client.Do(itemsRequest(s, operation, body))
 			if err != nil {
-				return // it has left, or the server is gone, which is looked at elsewhere
+				return // the client has left, or the server is gone, which others check
 			}
 			defer resp.Body.Close()
 			text, err := io.ReadAll(resp.Body)
@@ -420,7 +420,7 @@ func askManyItems(f *field, r *rand.Rand, s *server) {
 	wg.Wait()
 }
 
-// itemsRequest is a request of DynamoDB's with a signature that nobody checks.
+// itemsRequest returns a DynamoDB request with a signature that nobody checks.
 func itemsRequest(s *server, operation, body string) *http.Request {
 	req, err := http.NewRequest(http.MethodPost, "http://"+s.dynamo+"/", strings.NewReader(body))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// Kind is what an answer is.
+// Kind is the kind of an answer.
 type Kind string
 
 const (
@@ -30,15 +30,15 @@ type Answer struct {
 	Warnings []string
 
 	Columns []Column   // Rows and Prepared
-	Rows    [][][]byte // a nil cell is null
-	State   []byte     // the next page's, opaque
+	Rows    [][][]byte // nil cell: null
+	State   []byte     // the next page's state, opaque
 
 	ID, MetadataID []byte // Prepared: opaque
 	Bind           []Column
-	PK             []uint16 // Prepared: which bind markers are the partition key
+	PK             []uint16 // Prepared: the bind markers that form the partition key
 
 	Code primitive.ErrorCode
-	Text string // an error's message with its particulars, or what changed
+	Text string // an error's message with its details, or what changed
 }
 
 // Column is one column of a result, or one bind marker.
@@ -51,7 +51,7 @@ func (c Column) String() string {
 	return fmt.Sprintf("%s.%s.%s %s", c.Keyspace, c.Table, c.Name, typeString(c.Type))
 }
 
-// typeString is a type with everything that the wire says of it.
+// typeString describes a type with all its details on the wire.
 func typeString(t datatype.DataType) string {
 	switch t := t.(type) {
 	case nil:
@@ -120,11 +120,11 @@ func newAnswer(f *frame.Frame) (*Answer, error) {
 	return a, nil
 }
 
-// perConnection begins a warning that Cassandra gives once per connection, with
-// the prepared id in it.
+// perConnection begins a warning that Cassandra gives once per connection, with the prepared id in
+// it.
 const perConnection = "`USE <keyspace>` with prepared statements"
 
-// particulars is an error's message followed by what its code carries beside it.
+// particulars returns an error's message followed by the other fields of its code.
 func particulars(e message.Error) string {
 	s := e.GetErrorMessage()
 	switch e := e.(type) {
@@ -142,7 +142,7 @@ func particulars(e message.Error) string {
 	return s
 }
 
-// rename puts to in the place of keyspace from wherever an answer names it.
+// rename replaces keyspace from by to everywhere in an answer.
 func (a *Answer) rename(from, to string) {
 	cols := func(cs []Column) {
 		for i := range cs {
@@ -158,7 +158,7 @@ func (a *Answer) rename(from, to string) {
 	for i, w := range a.Warnings {
 		a.Warnings[i] = strings.ReplaceAll(w, from, to)
 	}
-	// Only system tables' rows hold names of keyspaces, as text of their own.
+	// Only rows of system tables contain names of keyspaces, as texts.
 	for _, r := range a.Rows {
 		for i, cell := range r {
 			if string(cell) == from {

@@ -14,8 +14,8 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// bindValues serializes an @bind annotation's values as the prepared statement's
-// markers want them. Values beyond the markers are sent as text.
+// bindValues serializes an @bind annotation's values for the prepared statement's markers. It sends
+// values beyond the markers as text.
 func bindValues(values []string, markers []Column) ([]*primitive.Value, error) {
 	out := make([]*primitive.Value, len(values))
 	for i, v := range values {
@@ -40,7 +40,7 @@ func bindValue(v string, t datatype.DataType) (*primitive.Value, error) {
 	case strings.HasPrefix(v, "0x"):
 		b, err := hex.DecodeString(v[2:])
 		if b == nil {
-			b = []byte{} // empty is not null
+			b = []byte{} // empty differs from null
 		}
 		return primitive.NewValue(b), err
 	case strings.HasPrefix(v, "'"):

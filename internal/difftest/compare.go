@@ -16,11 +16,11 @@ import (
 // Comparison says in what two answers may differ.
 type Comparison struct {
 	Unordered bool // rows are compared as a multiset
-	CodeOnly  bool // of errors only the code is compared
-	Sharded   bool // got is of a sharded table: it may have warnings about that, and lack those of shards
+	CodeOnly  bool // only the code of an error is compared
+	Sharded   bool // got is from a sharded table: it may have warnings about that, and may lack those about shards
 }
 
-// Difference says where got departs from want, or "".
+// Difference returns the difference of got from want, or "".
 func Difference(want, got *Answer, o Comparison) string {
 	if want.Kind != got.Kind {
 		return fmt.Sprintf("want %v\ngot  %v", want, got)
@@ -30,7 +30,7 @@ func Difference(want, got *Answer, o Comparison) string {
 	}
 	switch want.Kind {
 	case Error:
-		// A parser's account of a syntax error is its own.
+		// The parser's description of a syntax error may differ.
 		codeOnly := o.CodeOnly || want.Code == primitive.ErrorCodeSyntaxError
 		if want.Code != got.Code || !codeOnly && settled(want.Text) != settled(got.Text) {
 			return fmt.Sprintf("want %v\ngot  %v", want, got)
@@ -71,7 +71,7 @@ func warnedAlike(want, got []string, sharded bool) bool {
 
 var signatures = regexp.MustCompile(`\(known type signatures: .*\)`)
 
-// settled is a message in an order that does not hang on a Java hash set's.
+// settled returns a message in an order that does not depend on a Java hash set.
 func settled(text string) string {
 	return signatures.ReplaceAllStringFunc(text, func(list string) string {
 		words := strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune("(), ", r) })
@@ -121,7 +121,7 @@ func sorted(rows [][][]byte) [][][]byte {
 	return rows
 }
 
-// compareRows orders rows by their bytes; a null cell is not an empty one.
+// compareRows compares rows by their bytes. A null cell differs from an empty one.
 func compareRows(a, b [][]byte) int {
 	return slices.CompareFunc(a, b, func(x, y []byte) int {
 		if (x == nil) != (y == nil) {
@@ -134,5 +134,5 @@ func compareRows(a, b [][]byte) int {
 	})
 }
 
-// indent sets every line of s in by two spaces.
+// indent indents every line of s by two spaces.
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

@@ -18,14 +18,13 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/segment"
 )
 
-// Conn is one connection that has one request in flight. It is for use by one
-// goroutine at a time.
+// Conn is one connection with one request in flight. Only one goroutine may use it at a time.
 type Conn struct {
 	version primitive.ProtocolVersion
 	nc      net.Conn
-	r       io.Reader // of frames: the connection, or the segments' payloads
+	r       io.Reader // source of frames: the connection, or the segments' payloads
 	raw     *bufio.Reader
-	framed  bool // v5 after STARTUP: frames travel in segments
+	framed  bool // v5 after STARTUP: frames are in segments
 	stream  int16
 
 	frames   frame.Codec
@@ -35,12 +34,12 @@ type Conn struct {
 
 const requestLimit = 60 * time.Second
 
-// Dial connects and starts up, with credentials when username is not empty.
+// Dial connects and starts up, with credentials if username is not empty.
 func Dial(addr string, version primitive.ProtocolVersion, username, password string) (*Conn, error) {
 	return dial(addr, version, username, password, false)
 }
 
-// DialLZ4 is Dial for a connection that compresses.
+// DialLZ4 dials a connection that uses compression.
 func DialLZ4(addr string, version primitive.ProtocolVersion, username, password string) (*Conn, error) {
 	return dial(addr, version, username, password, true)
 }
@@ -98,7 +97,7 @@ func (c *Conn) start(startup *message.Startup, username, password string) error 
 // Close closes the connection.
 func (c *Conn) Close() error { return c.nc.Close() }
 
-// Call sends a request and returns the answer's frame. An ERROR is an answer.
+// Call sends a request and returns the answer's frame. An ERROR is an answer, not an error.
 func (c *Conn) Call(m message.Message) (*frame.Frame, error) { return c.call(m, nil) }
 
 func (c *Conn) call(m message.Message, payload map[string][]byte) (*frame.Frame, error) {
@@ -158,7 +157,7 @@ func (c *Conn) write(b []byte) error {
 	return err
 }
 
-// segmentReader is the stream of the payloads of v5 segments.
+// segmentReader reads the payloads of v5 segments as a stream.
 type segmentReader struct {
 	codec segment.Codec
 	src   io.Reader
@@ -185,9 +184,9 @@ type Request struct {
 	PageSize    int32
 	State       []byte
 	Timestamp   *int64
-	Now         *int32 // v5: the request's idea of now, in seconds
+	Now         *int32 // v5: the request's current time, in seconds
 	Consistency primitive.ConsistencyLevel
-	Serial      primitive.ConsistencyLevel // 0 for none
+	Serial      primitive.ConsistencyLevel // 0: none
 	Keyspace    string                     // v5: for this request
 	SkipMeta    bool
 }
@@ -219,9 +218,9 @@ func (c *Conn) Prepare(query string) (*Answer, error) {
 	return c.answer(&message.Prepare{Query: query})
 }
 
-// Execute sends an EXECUTE of what Prepare answered. The rows of an answer
-// without metadata get those of p. A statement that the server has forgotten (its
-// cache is bounded) is prepared again where r.Query has its text, as drivers do.
+// Execute sends an EXECUTE of Prepare's answer p. If an answer's rows have no metadata, they get
+// those of p. If the server has forgotten the statement (its cache is bounded), Execute prepares it
+// again if r.Query has its text, as drivers do.
 func (c *Conn) Execute(p *Answer, r Request) (*Answer, error) {
 	a, err := c.answer(&message.Execute{QueryId: p.ID, ResultMetadataId: p.MetadataID, Options: r.options()})
 	for range 5 {
@@ -253,7 +252,7 @@ func (c *Conn) Batch(b *message.Batch) (*Answer, error) {
 // Send sends any request.
 func (c *Conn) Send(m message.Message) (*Answer, error) { return c.answer(m) }
 
-// SendPayload sends a request with a custom payload, and returns the answer's beside it.
+// SendPayload sends a request with a custom payload, and also returns the answer's payload.
 func (c *Conn) SendPayload(m message.Message, payload map[string][]byte) (*Answer, map[string][]byte, error) {
 	f, err := c.call(m, payload)
 	if err != nil {

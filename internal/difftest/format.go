@@ -14,8 +14,7 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// formatCell prints a cell for the reader of a failure: simple types as values,
-// all others as bytes.
+// formatCell formats a cell for the reader of a failure: simple types as values, others as bytes.
 func formatCell(t datatype.DataType, b []byte) string {
 	if b == nil {
 		return "null"
@@ -57,7 +56,7 @@ func formatRow(cols []Column, r [][]byte) string {
 	return "(" + strings.Join(cells, ", ") + ")"
 }
 
-// String prints an answer for the reader of a failure, on several lines.
+// String formats an answer for the reader of a failure, on several lines.
 func (a *Answer) String() string {
 	var b strings.Builder
 	switch a.Kind {

@@ -9,9 +9,9 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// Placement counts the rows of a sharded table's physical table by the value of
-// the hidden partition-key column, as the store itself has them: a door that
-// accepts write_sharding and does nothing has no such table.
+// Placement counts the rows of a sharded table's physical table by the value of the hidden
+// partition-key column, as the store itself has them. If a door accepts write_sharding and does
+// nothing, that table has no such column.
 func Placement(t Target, keyspace, table string) (map[int]int, error) {
 	c, err := Dial(t.Backend, primitive.ProtocolVersion4, t.Username, t.Password)
 	if err != nil {

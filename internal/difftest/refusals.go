@@ -12,12 +12,12 @@ import (
 	"sync"
 )
 
-// Refusals is the exact list of what sharded targets may refuse although the
-// judge accepts it. Each line of its file is
+// Refusals is the exact list of errors with which sharded targets may refuse a statement that the
+// judge accepts. Each line of its file is
 //
 //	ID | code in hexadecimal | regular expression of the message | reason
 //
-// where \| stands for a bar in the expression.
+// A bar in the expression is written as \|.
 type Refusals struct {
 	entries map[string]refusal
 
@@ -75,7 +75,7 @@ func (r *Refusals) Match(id string, a *Answer) bool {
 	return true
 }
 
-// Any returns the id of the refusal that the error is, or "".
+// Any returns the id of the refusal that matches the error, or "".
 func (r *Refusals) Any(a *Answer) string {
 	for id := range r.entries {
 		if r.Match(id, a) {
@@ -85,7 +85,7 @@ func (r *Refusals) Any(a *Answer) string {
 	return ""
 }
 
-// Unmet returns the ids that no error was.
+// Unmet returns the ids that matched no error.
 func (r *Refusals) Unmet() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

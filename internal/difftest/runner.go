@@ -11,23 +11,24 @@ import (
 	"time"
 )
 
-// Runner runs steps on sessions and compares every session's answers with those
-// of the first, the judge.
+// Runner runs steps on sessions and compares every session's answers with those of the first
+// session, the judge.
 type Runner struct {
 	Sessions []*Session
 	Refusals *Refusals
 	Tally    *Tally
-	// AnyRefusal lets sharded targets refuse whatever the list of refusals has,
-	// without @refused. A step is then sent to the sharded target of most shards
-	// first, and to no other when that refuses it, so that all keep equal data.
+	// AnyRefusal lets sharded targets refuse anything on the list of refusals, without @refused.
+	// The runner then sends a step first to the sharded target with the most shards. If that
+	// refuses the step, no other target gets it, so that all keep equal data.
 	AnyRefusal bool
-	// AnyError lets the judge answer a step with an error that the script does not
-	// name: all others are to answer with the same.
+	// AnyError lets the judge answer a step with an error that the script does not name. All others
+	// must answer with the same error.
 	AnyError bool
-	// SendNow has the writes of scripts with TTLs carry their time (v5): else those that
-	// a slow machine sends around the tick of a second begin at two, and differ for ever.
+	// SendNow makes the writes of scripts with TTLs carry their time (v5). Otherwise, on a slow
+	// machine, writes around the tick of a second get two different times, and the answers differ
+	// for ever.
 	SendNow bool
-	// Report is told each difference.
+	// Report receives each difference.
 	Report func(format string, args ...any)
 
 	script   *Script
@@ -37,8 +38,8 @@ type Runner struct {
 	reported int
 }
 
-// Only so many differences are reported for a script: after the first ones, most
-// follow from them.
+// maxReports is the largest number of differences that are reported for a script. Most of the later
+// ones follow from the first.
 const maxReports = 15
 
 // Run runs a script.
@@ -52,12 +53,12 @@ func (r *Runner) Run(s *Script) {
 	}
 }
 
-// A labelled answer is one of the several that a step gives: a SELECT is sent as
-// a query, prepared, and by pages.
+// labelled is one of several answers to a step: a SELECT is sent as a query, prepared, and in
+// pages.
 type labelled struct {
 	label  string
 	answer *Answer
-	pages  []int // lengths, where it was read by pages
+	pages  []int // lengths of the pages, if there are any
 }
 
 var (
@@ -65,8 +66,8 @@ var (
 	isMutation = regexp.MustCompile(`(?is)^\s*(INSERT|UPDATE|DELETE|BEGIN)\b`)
 )
 
-// step runs one step on all sessions at once. It returns false when a connection
-// is lost: there is no going on then.
+// step runs one step on all sessions concurrently. It returns false if a connection is lost,
+// because the script cannot continue then.
 func (r *Runner) step(index int, p *Step) bool {
 	time.Sleep(p.Wait)
 	if p.PlacedTable != "" {
@@ -89,7 +90,7 @@ func (r *Runner) step(index int, p *Step) bool {
 				if !createTable.MatchString(p.Text) {
 					return true
 				}
-				// The history goes on, on plain tables everywhere.
+				// The history continues, on plain tables everywhere.
 				r.plain()
 				return r.step(index, p)
 			}
@@ -105,7 +106,7 @@ func (r *Runner) step(index int, p *Step) bool {
 			wg.Go(func() { answers[i], errs[i] = r.perform(s, index, p) })
 		}
 		wg.Wait()
-		scouting = false // a read that is repeated is so everywhere
+		scouting = false // a repeated read is repeated on all sessions
 	}
 	perform()
 	for i, s := range r.Sessions {
@@ -114,8 +115,8 @@ func (r *Runner) step(index int, p *Step) bool {
 			return false
 		}
 	}
-	// Only a read may be repeated. Around the tick of a second answers differ once
-	// (expiry, ttl()); what is wrong stays wrong.
+	// Only a read may be repeated. Around the tick of a second, answers differ once (expiry,
+	// ttl()). A wrong answer stays wrong.
 	for range 5 {
 		if !r.script.TTL || !isSelect.MatchString(p.Text) || r.agree(p, answers) {
 			break
@@ -143,7 +144,7 @@ func (r *Runner) step(index int, p *Step) bool {
 			continue
 		}
 		if p.Refused != "" && s.Sharding != "" && createTable.MatchString(p.Text) {
-			// Without the property, so that what follows has a table.
+			// Create the table without the property, so that the following steps have one.
 			plain := *s
 			plain.Sharding = ""
 			if err := s.must(plain.text(p.Text)); err != nil {
@@ -157,7 +158,7 @@ func (r *Runner) step(index int, p *Step) bool {
 	return true
 }
 
-// grouped are differences, each with the targets that show it.
+// grouped holds differences, each with the targets that show it.
 type grouped []struct {
 	label, difference string
 	targets           []string
@@ -176,7 +177,8 @@ func (g *grouped) add(label, difference, target string) {
 	}{label, difference, []string{target}})
 }
 
-// scout is the session that says first whether a step is refused, -1 for none.
+// scout returns the index of the session that first tells whether a step is refused, or -1 for
+// none.
 func (r *Runner) scout() int {
 	best := -1
 	for i, s := range r.Sessions {
@@ -187,7 +189,7 @@ func (r *Runner) scout() int {
 	return best
 }
 
-// plain goes on with sessions that have plain tables.
+// plain continues with sessions that have plain tables.
 func (r *Runner) plain() {
 	r.Sessions = slices.Clone(r.Sessions)
 	for i, s := range r.Sessions {
@@ -197,8 +199,8 @@ func (r *Runner) plain() {
 	}
 }
 
-// avoidTick sleeps past the end of a second that is near: a TTL begins at a whole
-// second, which is to be the same one on all targets.
+// avoidTick sleeps past the end of a second if that is near. A TTL begins at a whole second, which
+// must be the same on all targets.
 func avoidTick() {
 	const margin = 150 * time.Millisecond
 	if into := time.Duration(time.Now().Nanosecond()); into > time.Second-margin {
@@ -218,7 +220,7 @@ func (r *Runner) agree(p *Step, answers [][]labelled) bool {
 	return true
 }
 
-// expected says in what the judge's answers are not what the script says.
+// expected returns the difference of the judge's answers from the script's expectation.
 func expected(p *Step, judge []labelled) (label, d string) {
 	for _, l := range judge {
 		if l.answer.Kind != Error {
@@ -253,7 +255,7 @@ func (r *Runner) report(p *Step, label, d, targets string) {
 	}
 }
 
-// failure is the first of the answers that is an error, or nil.
+// failure returns the first error among the answers, or nil.
 func failure(answers []labelled) *Answer {
 	for _, l := range answers {
 		if l.answer.Kind == Error {
@@ -270,7 +272,7 @@ func (r *Runner) difference(s *Session, p *Step, judge, got []labelled) (label, 
 		if e != nil && r.Refusals.Match(p.Refused, e) {
 			return "", ""
 		}
-		// In one shard much is possible that is not in several.
+		// One shard allows much that several do not.
 		if last := got[len(got)-1]; s.Shards != 1 || e != nil {
 			return last.label, fmt.Sprintf("want refusal %s\ngot  %v", p.Refused, last.answer)
 		}
@@ -293,9 +295,8 @@ func (r *Runner) difference(s *Session, p *Step, judge, got []labelled) (label, 
 	return "", ""
 }
 
-// pagesDifference compares the lengths of pages: equal for plain tables, and not
-// more of them for sharded ones (Cassandra may end with an empty one, so one more
-// is let pass).
+// pagesDifference compares the lengths of pages. They must be equal for plain tables. Sharded
+// tables must not have more pages, except one more, because Cassandra may end with an empty page.
 func pagesDifference(want, got []int, sharded, unordered bool) string {
 	switch {
 	case unordered:
@@ -305,7 +306,7 @@ func pagesDifference(want, got []int, sharded, unordered bool) string {
 	return ""
 }
 
-// perform sends a step to one session in all the ways that its kind asks for.
+// perform sends a step to one session in all ways for its kind.
 func (r *Runner) perform(s *Session, index int, p *Step) ([]labelled, error) {
 	text := s.text(p.Text)
 	req := Request{Query: text, Timestamp: p.Timestamp}
@@ -373,7 +374,7 @@ func (r *Runner) perform(s *Session, index int, p *Step) ([]labelled, error) {
 		sizes = r.script.Pages
 	}
 	for i, size := range sizes {
-		// Pages are read by QUERY and by EXECUTE in turn.
+		// Pages are read by QUERY and EXECUTE in turn.
 		by := req
 		by.PageSize = size
 		execute := p.Bind != nil || i%2 == 1
@@ -387,10 +388,10 @@ func (r *Runner) perform(s *Session, index int, p *Step) ([]labelled, error) {
 	return out, nil
 }
 
-// A read that does not end is stopped after so many pages.
+// maxPages is the number of pages after which a read that does not end is stopped.
 const maxPages = 2_000
 
-// readPages reads all pages and returns them as one answer, and their lengths.
+// readPages reads all pages. It returns them as one answer, with their lengths.
 func (s *Session) readPages(req Request, prep *Answer, execute bool) (*Answer, []int, error) {
 	var all *Answer
 	var lengths []int
@@ -423,8 +424,7 @@ func (s *Session) readPages(req Request, prep *Answer, execute bool) (*Answer, [
 	return nil, nil, fmt.Errorf("a read of %d pages does not end", maxPages)
 }
 
-// placed checks an @placed annotation on the sharded targets whose store can be
-// looked at.
+// placed checks an @placed annotation on the sharded targets whose store the test can read.
 func (r *Runner) placed(p *Step) {
 	for _, s := range r.Sessions {
 		if s.Sharding == "" || s.Backend == "" {

@@ -52,12 +52,12 @@ type Script struct {
 type Step struct {
 	Line          int
 	Text          string
-	Error         int // the expected code, -1 for none (0 is SERVER_ERROR)
+	Error         int // the expected code; -1: none (0 is SERVER_ERROR)
 	CodeOnly      bool
 	Unordered     bool
 	Refused       string
 	UnshardedOnly bool
-	Bind          []string // nil without @bind
+	Bind          []string // nil: no @bind
 	Pages         []int32
 	Timestamp     *int64
 	Now           *int32
@@ -67,7 +67,7 @@ type Step struct {
 	PlacedMin   int
 }
 
-// ReadScript reads a script.
+// ReadScript reads a script from a file.
 func ReadScript(path string) (*Script, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -80,7 +80,7 @@ func ReadScript(path string) (*Script, error) {
 	return s, nil
 }
 
-// ParseScript reads a script from its text.
+// ParseScript parses the text of a script.
 func ParseScript(name, text string) (*Script, error) {
 	s := &Script{Name: name, Pages: []int32{1, 3, 100}, Versions: []int{5}}
 	step := Step{Error: -1}
@@ -209,7 +209,7 @@ func int32s(s string) ([]int32, error) {
 	return out, nil
 }
 
-// splitValues splits at commas outside of quotes.
+// splitValues splits at commas outside quotes.
 func splitValues(s string) []string {
 	out := []string{}
 	var b strings.Builder

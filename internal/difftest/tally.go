@@ -10,28 +10,28 @@ import (
 	"sync"
 )
 
-// Tally counts, per target, the accepted statements of each class, so that a
-// class that is refused everywhere, or that no script has any more, shows.
+// Tally counts, for each target, the accepted statements of each class. It reveals a class that is
+// refused everywhere, or that no script has any more.
 type Tally struct {
 	mu     sync.Mutex
 	counts map[string]map[string]int // target → class → statements
 }
 
-// A class of statements and how many of it a whole run of the scripts must have
+// class is a class of statements, with the number of them that a whole run of the scripts must have
 // accepted on every target.
 type class struct {
 	name  string
 	re    *regexp.Regexp
 	floor int
-	share float64 // the same for drawn histories, per history; 0 where they have none. To be
-	// dealt in turn are those that chance would leave below it once in 10^9 runs.
+	share float64 // the same for each drawn history; 0: histories have none. Deal in turn
+	// those classes that chance would leave below it once in 10^9 runs.
 }
 
 func classOf(name, re string, floor int, share float64) class {
 	return class{name, regexp.MustCompile(`(?is)` + re), floor, share}
 }
 
-// A statement is of every class whose pattern it matches.
+// classes lists the classes. A statement belongs to every class whose pattern it matches.
 var classes = []class{
 	classOf("create table", `^\s*CREATE TABLE`, 20, 0.9),
 	classOf("alter table", `^\s*ALTER TABLE`, 5, 0),
@@ -75,7 +75,7 @@ func (t *Tally) count(target, text string) {
 	}
 }
 
-// Below returns the classes of which the target has accepted too few.
+// Below returns the classes of which the target has accepted too few statements.
 func (t *Tally) Below(target string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,8 +88,8 @@ func (t *Tally) Below(target string) []string {
 	return out
 }
 
-// BelowShare returns the classes of which the target has accepted too few in so
-// many drawn histories.
+// BelowShare returns the classes of which the target has accepted too few statements in a number of
+// drawn histories.
 func (t *Tally) BelowShare(target string, histories int) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

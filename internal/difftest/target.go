@@ -12,22 +12,22 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// Target is where statements are sent.
+// Target is a server to which statements are sent.
 type Target struct {
 	Name               string
 	Addr               string
 	Username, Password string
 
-	// Sharding is the write_sharding property that every CREATE TABLE with
-	// clustering columns gets, such as "{'shards': '3'}"; "" for plain tables.
+	// Sharding is the write_sharding property that every CREATE TABLE with clustering columns gets,
+	// such as "{'shards': '3'}"; "": plain tables.
 	Sharding string
 	Shards   int // the property's number of shards; 0: the hidden column has other numbers
 
-	// Refuses are the ids of what the target refuses of plain tables too.
+	// Refuses lists the ids of refusals that the target also gives for plain tables.
 	Refuses []string
 
-	// Backend is the address of the store behind the door where the physical
-	// tables can be looked at; "" where there is none.
+	// Backend is the address of the store behind the door, if the test can read the physical tables
+	// there; "": none.
 	Backend string
 }
 
@@ -36,19 +36,18 @@ func (t Target) refuses(id string) bool {
 	return id != "" && (t.Sharding != "" || slices.Contains(t.Refuses, id))
 }
 
-// Session is a connection to a target with a keyspace of its own.
+// Session is a connection to a target with its own keyspace.
 type Session struct {
 	Target
 	*Conn
 	Keyspace string
 }
 
-// openKeyspace is the name by which answers call every session's keyspace.
+// openKeyspace is the name for every session's keyspace in answers.
 const openKeyspace = "ks"
 
-// Open connects, creates the keyspace and makes it the current one. Keyspaces of
-// sessions that are compared have names of equal length, so that positions in
-// errors agree.
+// Open connects, creates the keyspace and makes it the current one. Keyspaces of compared sessions
+// have names of equal length, so that positions in errors agree.
 func Open(t Target, keyspace string, version primitive.ProtocolVersion) (*Session, error) {
 	c, err := Dial(t.Addr, version, t.Username, t.Password)
 	if err != nil {
@@ -83,8 +82,8 @@ func (s *Session) must(query string) error {
 	return nil
 }
 
-// text is a statement as this target gets it: its keyspace in the place of $ks,
-// its sharding in every CREATE TABLE that can have one.
+// text returns a statement for this target: with its keyspace instead of $ks, and its sharding in
+// every CREATE TABLE that can have one.
 func (s *Session) text(query string) string {
 	query = strings.ReplaceAll(query, "$ks", s.Keyspace)
 	if s.Sharding != "" && createTable.MatchString(query) && hasClustering(query) {
@@ -95,11 +94,11 @@ func (s *Session) text(query string) string {
 
 var createTable = regexp.MustCompile(`(?is)^\s*CREATE\s+(TABLE|COLUMNFAMILY)\b`)
 
-// primaryKey finds what follows the words PRIMARY KEY where these begin a clause.
+// primaryKey finds the beginning of a PRIMARY KEY clause.
 var primaryKey = regexp.MustCompile(`(?is)\bPRIMARY\s+KEY\s*\(`)
 
-// hasClustering reports whether a CREATE TABLE declares clustering columns:
-// calculated sharding is for tables that have some.
+// hasClustering reports whether a CREATE TABLE declares clustering columns. Calculated sharding is
+// only for tables that have some.
 func hasClustering(query string) bool {
 	m := primaryKey.FindStringIndex(query)
 	if m == nil {
@@ -129,8 +128,8 @@ var with = regexp.MustCompile(`(?is)\bWITH\b`)
 // withProperty adds a property to a CREATE TABLE.
 func withProperty(query, property string) string {
 	query = strings.TrimRight(strings.TrimSpace(query), ";")
-	// Column definitions have no WITH, so the last parenthesis outside of WITH
-	// needs no finding.
+	// Column definitions contain no WITH, so there is no need to find the last parenthesis before
+	// WITH.
 	if with.MatchString(query) {
 		return query + " AND " + property
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// bench is the servers under measurement, and what was measured.
+// bench holds the measured servers and the measurements.
 type bench struct {
 	options
 	report *report
@@ -25,7 +25,7 @@ type bench struct {
 	sessions                      []*gocql.Session
 }
 
-// layouts are the numbers of shards that are measured; 0 is a plain table.
+// layouts are the measured numbers of shards; 0: a plain table.
 var layouts = []int{0, 1, 10, 50, 200}
 
 const keyspace = "evenkeel_bench"
@@ -80,7 +80,7 @@ func (b *bench) close() {
 	}
 }
 
-// connect opens a session of the driver as an application that cares for speed would.
+// connect opens a session of the driver as a fast application would.
 func connect(addr string) (*gocql.Session, error) {
 	c := gocql.NewCluster(addr)
 	c.ProtoVersion = 4
@@ -100,7 +100,7 @@ func (b *bench) session(p *measure.Process) (*gocql.Session, error) {
 	return s, err
 }
 
-// tableOf is the table of a layout.
+// tableOf returns the table of a layout.
 func tableOf(n int) string {
 	if n == 0 {
 		return keyspace + ".plain"
@@ -110,7 +110,7 @@ func tableOf(n int) string {
 
 const day = "2020-07-09"
 
-// title is the i-th title: they differ early, as real ones do.
+// title returns the i-th title. Titles differ early, as real ones do.
 func title(i int) string { return fmt.Sprintf("%08x a title of a blog", uint32(i)*2654435761) }
 
 var description = strings.Repeat("A description of what is told. ", 3)

@@ -9,9 +9,9 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 )
 
-// byHand is the scatter-gather that the documents tell applications to write,
-// written well: prepared, token-aware, all shards concurrently, no more rows of a
-// shard than the page needs, merged by a heap.
+// byHand is the scatter-gather that the documentation tells applications to write, in a good
+// version: prepared, token-aware, with all shards concurrently, no more rows of a shard than the
+// page needs, and a merge with a heap.
 type byHand struct {
 	s      *gocql.Session
 	table  string // physical
@@ -46,7 +46,7 @@ func (h *byHand) page(limit int) ([]post, int, error) {
 	return merge(parts, limit), fetched, nil
 }
 
-// day reads the whole day: every shard in its own pages, merged as they come.
+// day reads the whole day: every shard in its own pages, merged as they arrive.
 func (h *byHand) day() (int, error) {
 	its := make([]*gocql.Iter, h.shards)
 	var wg sync.WaitGroup

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// client is a connection that keeps a number of requests in flight and costs as
-// little as it can, so that it measures the server.
+// client is a connection that keeps a number of requests in flight with the smallest possible cost,
+// so that it measures the server.
 type client struct {
 	nc  net.Conn
 	dec *wire.Decoder
@@ -80,8 +80,8 @@ func (c *client) prepare(text string) ([]byte, error) {
 	return slices.Clone(p.ID), err
 }
 
-// drive sends requests for a while, with so many in flight. request appends the
-// i-th request's EXECUTE body.
+// drive sends requests for a while and keeps inFlight of them in flight. request appends the i-th
+// request's EXECUTE body.
 func (c *client) drive(inFlight int, length time.Duration, request func(dst []byte, i int) []byte) (measure.Sample, error) {
 	var (
 		s     measure.Sample

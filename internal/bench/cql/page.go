@@ -22,8 +22,8 @@ type way struct {
 	run  func() (rows, fetched int, err error)
 }
 
-// pages compares an ordered page of 100 and the whole day: one unsharded
-// partition, shards by hand, and evenkeel.
+// pages compares an ordered page of 100 rows and the whole day: one unsharded partition, shards by
+// hand, and evenkeel.
 func (b *bench) pages(ctx context.Context) error {
 	direct, err := b.session(b.direct)
 	if err != nil {
@@ -67,8 +67,8 @@ func (b *bench) pages(ctx context.Context) error {
 	return b.ways(ctx, fmt.Sprintf("whole day in pages of %d", longPage), long, 1, b.rows)
 }
 
-// The pages that a whole day is read in: the driver's default, and longer ones,
-// which ask each shard less often.
+// These are the page sizes for a whole day: the driver's default, and a longer one, which reads
+// each shard less often.
 const (
 	dayPage  = 5_000
 	longPage = 50_000
@@ -109,7 +109,7 @@ func (b *bench) ways(ctx context.Context, what string, ways []way, repeat, rows 
 	return nil
 }
 
-// usage is the CPU time of Cassandra, the door, and this process.
+// usage returns the CPU time of Cassandra, the door, and this process.
 func (b *bench) usage() [3]time.Duration {
 	return [3]time.Duration{measure.CPU(b.direct.PID), measure.CPU(b.door.PID), measure.CPU(os.Getpid())}
 }

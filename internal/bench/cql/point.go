@@ -35,7 +35,7 @@ var operations = []operation{
 	}},
 }
 
-// points compares the ways to a point operation at 1 and 48 in flight.
+// points compares the ways of a point operation with 1 and 48 requests in flight.
 func (b *bench) points(ctx context.Context) error {
 	arms := []arm{{"direct", b.direct, tableOf(0)}}
 	if b.proxy != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// report is what was measured. Ratios are to the first row of each table.
+// report holds the measurements. Ratios are relative to the first row of each table.
 type report struct {
 	Rows []row `json:"rows"`
 }
@@ -23,9 +23,9 @@ type row struct {
 	PerSecond  float64 `json:"per_second"`
 	P50        float64 `json:"p50_ms"`
 	P99        float64 `json:"p99_ms"`
-	CPU        float64 `json:"cpu_seconds_per_100000"` // of the process that is measured
+	CPU        float64 `json:"cpu_seconds_per_100000"` // of the measured process
 	BackendCPU float64 `json:"backend_cpu_seconds_per_100000,omitempty"`
-	TotalCPU   float64 `json:"total_cpu_ms,omitempty"` // of all processes, a read
+	TotalCPU   float64 `json:"total_cpu_ms,omitempty"` // of all processes, for a read
 	DoorCPU    float64 `json:"door_cpu_ms,omitempty"`
 	StoreCPU   float64 `json:"cassandra_cpu_ms,omitempty"`
 	Fetched    int     `json:"rows_fetched,omitempty"`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cqlproxy pins the peer that forwarding is measured against, in a module
-// of its own, so that the project does not depend on it.
+// Package cqlproxy pins the peer with which forwarding is compared, in its own module, so that the
+// project does not depend on it.
 package cqlproxy

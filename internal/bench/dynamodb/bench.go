@@ -14,23 +14,23 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// bench is the servers under measurement, and what was measured.
+// bench holds the measured servers and the measurements.
 type bench struct {
 	options
 	report report
 
 	embedded *measure.Process
-	peers    []*measure.Process // dynalite, and dynoxide where it is given
+	peers    []*measure.Process // dynalite, and dynoxide if it is given
 	started  []*measure.Process
 }
 
-// layouts are the numbers of shards that are measured; 0 is a plain table.
+// layouts are the measured numbers of shards; 0: a plain table.
 var layouts = []int{0, 1, 5, 50}
 
-// hot is the one invoice that all items belong to.
+// hot is the one invoice to which all items belong.
 const hot = "121212"
 
-// tableOf is the table of a layout.
+// tableOf returns the table of a layout.
 func tableOf(n int) string {
 	if n == 0 {
 		return "Plain"
@@ -38,13 +38,13 @@ func tableOf(n int) string {
 	return fmt.Sprintf("Sharded%d", n)
 }
 
-// byHandOf is the plain table whose keys the application salts itself.
+// byHandOf returns the plain table whose keys the application salts itself.
 func byHandOf(n int) string { return fmt.Sprintf("ByHand%d", n) }
 
-// sortKey is the i-th transaction of the invoice.
+// sortKey returns the i-th transaction of the invoice.
 func sortKey(i int) string { return fmt.Sprintf("Client%03d#%08d", i%500, i) }
 
-// filler makes an item one kilobyte, for DynamoDB's count.
+// filler fills an item to one kilobyte, as DynamoDB counts.
 var filler = strings.Repeat("A line of an invoice. ", 43)[:940]
 
 func (b *bench) start(ctx context.Context) error {
@@ -118,7 +118,7 @@ func (b *bench) close() {
 	}
 }
 
-// load creates a table over so many shards, and fills it.
+// load creates a table with a number of shards, and fills it.
 func (b *bench) load(ctx context.Context, addr, table string, shards int, key func(i int) string) error {
 	tags := ""
 	if shards > 0 {
@@ -143,7 +143,7 @@ func (b *bench) load(ctx context.Context, addr, table string, shards int, key fu
 	return fillers.Wait()
 }
 
-// fill puts items, from the next one on, in batches.
+// fill puts items in batches, from the next one on.
 func (b *bench) fill(ctx context.Context, addr, table string, next *atomic.Int64, key func(i int) string) error {
 	const batch = 25
 	c, err := dial(addr)

@@ -21,11 +21,11 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// queries compares the first items of an invoice, read through the SDK: from one
-// partition, from shards by hand, and from evenkeel's.
+// queries compares reads of the first items of an invoice through the SDK: from one partition, from
+// shards by hand, and from evenkeel's shards.
 func (b *bench) queries(ctx context.Context) error {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 2 * layouts[len(layouts)-1] // the shards by hand are asked at once
+	transport.MaxIdleConnsPerHost = 2 * layouts[len(layouts)-1] // shards by hand are read concurrently
 	client := dynamodb.New(dynamodb.Options{
 		HTTPClient: &http.Client{Transport: bodies{transport}},
 		Region:     "us-east-1", BaseEndpoint: aws.String("http://" + b.embedded.Addr), Credentials: credentials.NewStaticCredentialsProvider("bench", "bench", ""),
@@ -45,11 +45,11 @@ func (b *bench) queries(ctx context.Context) error {
 	return nil
 }
 
-// bodies hides that the SDK's request bodies have a WriteTo: once the answer is
-// there the SDK closes the body, whose WriteTo then tells the transport, which looks
-// whether it has all, of an end that it takes for a failure; it breaks the
-// connection off, and the SDK asks again after a second. With a server as near as
-// this one that is one request in fifty.
+// bodies hides that the SDK's request bodies have a WriteTo. Once the answer is there, the SDK
+// closes the body. When the transport then checks that it has sent everything, WriteTo returns an
+// end that the transport takes for a failure. The transport closes the connection, and the SDK
+// retries after a second. With a server as close as this one, that happens for one request in
+// fifty.
 type bodies struct{ http.RoundTripper }
 
 func (b bodies) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -59,8 +59,7 @@ func (b bodies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(r)
 }
 
-// way is one way to read the first items from the i-th place on; it returns how
-// many they are.
+// way is one way to read the first items from the i-th place on. It returns their number.
 type way struct {
 	name string
 	read func(i int) (int, error)
@@ -100,7 +99,7 @@ func (b *bench) ways(ctx context.Context, limit int, ways []way) error {
 	return nil
 }
 
-// first reads the first items of a key, as an application does.
+// first reads the first items of a key as an application does.
 func first(ctx context.Context, client *dynamodb.Client, table, key, from string, limit int) (int, error) {
 	items, err := read(ctx, client, table, key, from, limit)
 	return len(items), err
@@ -119,9 +118,9 @@ func read(ctx context.Context, client *dynamodb.Client, table, key, from string,
 	return out.Items, nil
 }
 
-// byHand is the scatter-gather that the document tells applications to write,
-// written well: all suffixes at once, no more items of one than the answer has,
-// merged by a heap.
+// byHand is the scatter-gather that the documentation tells applications to write, in a good
+// version: it reads all suffixes concurrently, at most as many items of each as the answer has, and
+// merges them with a heap.
 type byHand struct {
 	client *dynamodb.Client
 	table  string
@@ -151,7 +150,7 @@ func (h *byHand) first(ctx context.Context, from string, limit int) (int, error)
 	return len(merged), nil
 }
 
-// queue orders runs of items by their first one, empty runs last.
+// queue orders runs of items by their first item, with empty runs last.
 type queue [][]map[string]types.AttributeValue
 
 func (q queue) Len() int { return len(q) }

@@ -16,8 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// client is a connection that costs as little as it can, so that it measures the
-// server.
+// client is a connection with the smallest possible cost, so that it measures the server.
 type client struct {
 	nc     net.Conn
 	in     *bufio.Reader
@@ -35,11 +34,11 @@ func dial(addr string) (*client, error) {
 
 func (c *client) close() { c.nc.Close() }
 
-// The signature is well formed, and nobody's.
+// signature is well formed, and belongs to nobody.
 const signature = "AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, " +
 	"Signature=0000000000000000000000000000000000000000000000000000000000000000"
 
-// call carries out one operation; the answer is in c.answer.
+// call carries out one operation. The answer is in c.answer.
 func (c *client) call(operation, body string) error {
 	c.out = append(append(append(c.out[:0], "POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: DynamoDB_20120810."...), operation...),
 		"\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Date: 20260101T000000Z\r\nAuthorization: "+signature...)
@@ -61,8 +60,8 @@ func (c *client) call(operation, body string) error {
 	return nil
 }
 
-// drive has so many connections send requests for a while. body is the i-th
-// request's, and check looks at its answer.
+// drive sends requests on a number of connections for a while. body returns the i-th request's
+// body, and check checks its answer.
 func drive(addr string, connections int, length time.Duration, operation string, body func(i int) string, check func(answer []byte) error) (measure.Sample, error) {
 	var (
 		s     measure.Sample

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// reverseProxy is the peer of forwarding: what Go's library has for it, with as
-// many connections kept as there are clients.
+// reverseProxy is the peer for forwarding: the Go library's proxy, with as many idle connections as
+// there are clients.
 func reverseProxy(addr, to string) error {
 	target, err := url.Parse(to)
 	if err != nil {
@@ -35,7 +35,7 @@ func (a arm) backendCPU() (d time.Duration) {
 	return d
 }
 
-// forwarding compares what it costs to pass requests for a plain table on.
+// forwarding compares the cost of forwarding requests on a plain table.
 func (b *bench) forwarding(ctx context.Context) error {
 	to := "http://" + b.embedded.Addr
 	self, err := os.Executable()

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command dynamodb measures the DynamoDB door and the embedded engine against
-// their peers, and prints ratios: `make bench-dynamodb`.
+// Command dynamodb measures the DynamoDB door and the embedded engine against their peers, and
+// prints ratios: `make bench-dynamodb`.
 //
-// Everything runs on this machine at once, so absolute times say little: each
-// comparison is made of interleaved rounds in one run, after a warm-up, and the
-// medians of the rounds are divided. CPU is what the operating system charged to
-// the processes.
+// Everything runs on this machine at once, so absolute times mean little. Each comparison consists of
+// interleaved rounds in one run, after a warm-up, and divides the medians of the rounds. CPU is the
+// time that the operating system charged to the processes.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// connections is how many clients send at a time.
+// connections is the number of clients that send concurrently.
 const connections = 32
 
 // arm is one server and table of a comparison.
@@ -26,7 +26,7 @@ type operation struct {
 	name  string
 	api   string
 	body  func(table string, i, items int) string
-	count int // items of the answer; 0: it has none to count
+	count int // items in the answer; 0: it has none to count
 }
 
 var all = []operation{
@@ -48,8 +48,8 @@ func key(i int) string {
 	return `{"InvoiceNumber":{"S":"` + hot + `"},"ClientTransactionid":{"S":"` + sortKey(i) + `"}}`
 }
 
-// query reads so many items from somewhere in the first half of the invoice, in
-// the order of its sort key.
+// query reads a number of items, starting in the first half of the invoice, in the order of its
+// sort key.
 func query(limit int) operation {
 	return operation{name: fmt.Sprintf("Query of %d items", limit), api: "Query", count: limit, body: func(table string, i, items int) string {
 		return fmt.Sprintf(`{"TableName":"%s","Limit":%d,"KeyConditionExpression":"InvoiceNumber = :k AND ClientTransactionid >= :c",`+
@@ -57,7 +57,7 @@ func query(limit int) operation {
 	}}
 }
 
-// check looks at whether an answer is what was asked for.
+// check returns an error if an answer is not the requested one.
 func (o operation) check(answer []byte) error {
 	if o.api == "GetItem" && !bytes.Contains(answer, []byte(`"Item"`)) {
 		return fmt.Errorf("there is no item")

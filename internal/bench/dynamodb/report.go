@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// report is what was measured. Ratios are to the first row of each comparison.
+// report holds the measurements. Ratios are relative to the first row of each comparison.
 type report struct {
 	Rows []row `json:"rows"`
 }
@@ -21,7 +21,7 @@ type row struct {
 	PerSecond  float64 `json:"per_second"`
 	P50        float64 `json:"p50_ms"`
 	P99        float64 `json:"p99_ms"`
-	CPU        float64 `json:"cpu_ms"` // of the server that is measured, a request
+	CPU        float64 `json:"cpu_ms"` // of the measured server, for a request
 	BackendCPU float64 `json:"backend_cpu_ms,omitempty"`
 	ClientCPU  float64 `json:"client_cpu_ms,omitempty"`
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package measure is what the benchmarks share: servers that are started and
-// stopped, what the operating system charged to them, and the medians of rounds.
+// Package measure is shared by the benchmarks: it starts and stops servers, reads the CPU time that
+// the operating system charged to them, and computes the medians of rounds.
 //
 // It imports nothing of this module.
 package measure

@@ -21,13 +21,13 @@ type Process struct {
 	Name string
 	Addr string // host:port
 	PID  int
-	Dir  string // of its data, removed by Stop; empty: none
+	Dir  string // its data directory, removed by Stop; empty: none
 
-	cmd *exec.Cmd        // nil for one that was not started here
-	log *strings.Builder // what it prints
+	cmd *exec.Cmd        // nil: it was not started here
+	log *strings.Builder // its output
 }
 
-// Printed is what a server that was started here, and stopped, has printed.
+// Printed returns the output of a server that was started and stopped here.
 func (p *Process) Printed() string { return p.log.String() }
 
 // Launch starts a server and waits until it listens on addr.
@@ -56,7 +56,7 @@ func Launch(ctx context.Context, name, addr, binary string, args ...string) (*Pr
 	return nil, fmt.Errorf("%s does not listen on %s: %s", name, addr, log.String())
 }
 
-// Stop ends a server that was started here; of others it does nothing.
+// Stop ends a server that was started here. It does nothing to others.
 func (p *Process) Stop() {
 	if p.cmd != nil {
 		p.cmd.Process.Signal(syscall.SIGTERM)
@@ -67,10 +67,10 @@ func (p *Process) Stop() {
 	}
 }
 
-// ticks of /proc are 10 ms (USER_HZ).
+// tick is the length of a tick in /proc: 10 ms (USER_HZ).
 const tick = 10 * time.Millisecond
 
-// CPU is the processor time that a process has used, in ticks of 10 ms.
+// CPU returns the processor time that a process has used, in ticks of 10 ms.
 func CPU(pid int) time.Duration {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -82,7 +82,7 @@ func CPU(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// Listener finds the process that listens on a port of this machine.
+// Listener returns the process that listens on a port of this machine.
 func Listener(addr string) (int, error) {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -115,7 +115,7 @@ func Listener(addr string) (int, error) {
 	return 0, fmt.Errorf("no process of this machine listens on %s", addr)
 }
 
-// FreeAddr is an address of this machine that nothing listens on.
+// FreeAddr returns an address of this machine on which nothing listens.
 func FreeAddr() (string, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

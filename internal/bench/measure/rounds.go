@@ -15,7 +15,7 @@ type Part struct {
 	Run  func(context.Context) error
 }
 
-// Run runs the parts that have a word in their names; all when it is empty.
+// Run runs the parts whose names contain only; all parts if it is empty.
 func Run(ctx context.Context, only string, parts ...Part) error {
 	for _, p := range parts {
 		if !strings.Contains(p.Name, only) {
@@ -29,18 +29,18 @@ func Run(ctx context.Context, only string, parts ...Part) error {
 	return nil
 }
 
-// Progress says on stderr what is being done.
+// Progress reports the current work on stderr.
 func Progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
 }
 
-// Rounds measures each arm once a round, and once before, which does not count. The
-// samples are by arm.
+// Rounds measures each arm once a round, and once before, which does not count. It returns the
+// samples by arm.
 func Rounds(ctx context.Context, rounds, arms int, once func(arm int) (Sample, error)) ([][]Sample, error) {
 	samples := make([][]Sample, arms)
 	for round := -1; round < rounds; round++ {
 		for i := range arms {
-			// Every other round backwards, so that none always follows the same.
+			// Every other round is backwards, so that no arm always follows the same one.
 			if round%2 == 0 {
 				i = arms - 1 - i
 			}

@@ -11,21 +11,21 @@ import (
 type Sample struct {
 	Requests  int
 	Wall      time.Duration
-	CPU       time.Duration // of the server under measurement
+	CPU       time.Duration // of the measured server
 	Backend   time.Duration // of the store behind it
-	Client    time.Duration // of the process that measures
+	Client    time.Duration // of the measuring process
 	Latencies []time.Duration
 }
 
-// Each is a duration's share of one request, in milliseconds.
+// Each returns a duration's share for one request, in milliseconds.
 func (s Sample) Each(d time.Duration) float64 {
 	return float64(d.Microseconds()) / 1000 / float64(s.Requests)
 }
 
-// PerSecond is the throughput.
+// PerSecond returns the throughput.
 func (s Sample) PerSecond() float64 { return float64(s.Requests) / s.Wall.Seconds() }
 
-// Median is the median of a figure over the rounds.
+// Median returns the median of a figure over the rounds.
 func Median(samples []Sample, figure func(Sample) float64) float64 {
 	var v []float64
 	for _, s := range samples {
@@ -35,7 +35,7 @@ func Median(samples []Sample, figure func(Sample) float64) float64 {
 	return v[len(v)/2]
 }
 
-// Latency is a quantile of the latencies of all rounds, in milliseconds.
+// Latency returns a quantile of the latencies of all rounds, in milliseconds.
 func Latency(samples []Sample, q float64) float64 {
 	var all []time.Duration
 	for _, s := range samples {

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// candidates are the keys that both measure.
+// candidates returns the keys that both measure.
 func candidates() []profile.Candidate {
 	var list []profile.Candidate
 	add := func(clustering string, parts ...profile.Part) {
@@ -27,7 +27,7 @@ func candidates() []profile.Candidate {
 	return list
 }
 
-// sql is a candidate's partition key as columns of a SELECT.
+// sql returns a candidate's partition key as columns of a SELECT.
 func sql(c profile.Candidate) string {
 	var parts []string
 	for _, p := range c.Partition {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// header are the columns of the generated orders.
+// header lists the columns of the generated orders.
 const header = "order_id,created_at,day,customer,product,country,status,amount,device,note\n"
 
 var (
@@ -22,8 +22,8 @@ var (
 	words     = []string{"gift", "express", "fragile", "call before delivery", "leave at the door", "second attempt", "bulk", "repeat order"}
 )
 
-// write writes that many orders as CSV: a year of them, with customers and products
-// that are popular as Zipf says.
+// write writes a number of orders as CSV. They cover a year, and their customers and products have
+// Zipf's popularity.
 func write(name string, rows int) error {
 	f, err := os.Create(name)
 	if err != nil {

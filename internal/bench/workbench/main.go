@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command workbench measures the workbench's reading against DuckDB on generated
+// Command workbench measures how fast the workbench reads, in comparison with DuckDB on generated
 // orders, and prints ratios: `make bench-workbench`.
 //
-// Both profile the columns and measure the same partition keys, from CSV and from
-// Parquet of the same rows, each in a process of its own, one after the other.
-// DuckDB's is SUMMARIZE and one GROUP BY with the twenty largest for each key, of the
-// file as it is; and, for comparison, of a table into which the file was loaded
-// first. evenkeel does more for each key (rows lost, bytes, percentiles, tokens, the
-// busiest second), with less memory, and says intervals where DuckDB counts exactly.
+// Both profile the columns and measure the same partition keys, from CSV and from Parquet of the same
+// rows, each in its own process, one after the other. DuckDB runs SUMMARIZE and, for each key, one
+// GROUP BY with the twenty largest, on the file itself and, for comparison, on a table into which
+// the file was loaded first. evenkeel computes more for each key (lost rows, bytes, percentiles,
+// tokens, the busiest second), with less memory, and gives intervals where DuckDB counts exactly.
 package main
 
 import (
@@ -98,7 +97,7 @@ func one(ctx context.Context, o options) error {
 	return nil
 }
 
-// figures are what a process took.
+// figures are the resources that a process used.
 type figures struct {
 	wall, cpu time.Duration
 	memory    int64

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package allocs counts what a function allocates while other goroutines are there.
+// Package allocs counts the allocations of a function while other goroutines run.
 //
 // It imports nothing of this module.
 package allocs
 
 import "testing"
 
-// measures is how often the least is looked for. That somebody else allocates as
-// often as the function is called, all that time and each time, has no chance.
+// measures is the number of measurements of which the least counts. It is practically impossible
+// that other goroutines allocate as often as the function in all of them.
 const measures = 10
 
-// PerRun is testing.AllocsPerRun without what other goroutines allocate meanwhile
-// (servers, compactions, collectors that have emptied a pool): they can only add to
-// the count, so the least of several is the function's own.
+// PerRun returns testing.AllocsPerRun without the allocations of other goroutines (servers,
+// compactions, collectors that have emptied a pool). They can only increase the count, so the least
+// of several measurements is the function's own.
 func PerRun(runs int, f func()) float64 {
 	least := testing.AllocsPerRun(runs, f)
 	for range measures - 1 {

@@ -21,19 +21,19 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/watchdog"
 )
 
-// Instance is one Cassandra process and its data. Its address stays the same
-// when it is restarted. It is for use by one goroutine at a time.
+// Instance is one Cassandra process with its data. Its address stays the same after a restart. Only
+// one goroutine may use it at a time.
 type Instance struct {
 	layout   layout
 	java     string
 	watchdog *watchdog.Watchdog
 
 	mu   sync.Mutex
-	proc *process // nil while stopped
+	proc *process // nil: stopped
 }
 
-// process is one run of the JVM. No goroutine waits for it (tests that look for
-// leaked goroutines would find that): it is asked whether it has ended.
+// process is one run of the JVM. No goroutine waits for it, because tests that look for leaked
+// goroutines would find that one. Instead, ended asks whether it has ended.
 type process struct {
 	p      *os.Process
 	status syscall.WaitStatus // once it has ended
@@ -52,7 +52,7 @@ const (
 // Launch starts an instance and waits until it serves CQL. Close ends it.
 func Launch(ctx context.Context, o Options) (*Instance, error) { return join(ctx, o, nil) }
 
-// LaunchRing starts n instances that are one cluster, one after another. Close ends each.
+// LaunchRing starts n instances of one cluster, one after another. Close ends each.
 func LaunchRing(ctx context.Context, n int, o Options) ([]*Instance, error) {
 	var ring []*Instance
 	for range n {
@@ -68,7 +68,7 @@ func LaunchRing(ctx context.Context, n int, o Options) ([]*Instance, error) {
 	return ring, nil
 }
 
-// join starts an instance, as one more node of a ring if there is one.
+// join starts an instance, as another node of a ring if there is one.
 func join(ctx context.Context, o Options, ring []*Instance) (*Instance, error) {
 	o = o.withDefaults()
 	java, err := deps.Java()
@@ -79,8 +79,8 @@ func join(ctx context.Context, o Options, ring []*Instance) (*Instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("Cassandra's jars: %w", err)
 	}
-	// Between finding a free port and Cassandra's taking it another process may
-	// come first: then the JVM ends at once, and other ports are tried.
+	// Another process may take a free port before Cassandra does. Then the JVM ends at once, and
+	// join tries other ports.
 	for attempt := 1; ; attempt++ {
 		i, err := launch(ctx, java, lib, o, ring)
 		if err == nil || attempt == 3 || !errors.Is(err, errPortTaken) {
@@ -150,14 +150,14 @@ func (i *Instance) configure() error {
 	return nil
 }
 
-// Addr is where the instance serves CQL, host:port.
+// Addr returns the host:port on which the instance serves CQL.
 func (i *Instance) Addr() string { return fmt.Sprintf("127.0.0.1:%d", i.layout.Native) }
 
-// Log is the path of the instance's log.
+// Log returns the path of the instance's log.
 func (i *Instance) Log() string { return filepath.Join(i.layout.Dir, "system.log") }
 
-// Restart starts the process where it is not running, and waits until it serves
-// CQL, with the data it had.
+// Restart starts the process, after ending it if it runs, and waits until it serves CQL with its
+// earlier data.
 func (i *Instance) Restart(ctx context.Context) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -170,11 +170,11 @@ func (i *Instance) Restart(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start Cassandra: %w", err)
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child has its own copy
 	cmd := exec.Command(i.java, i.layout.arguments()...)
 	cmd.Dir = i.layout.Dir
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's ^C is for the tests, which then end it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's ^C goes only to the tests, which then end the process
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start Cassandra: %w", err)
 	}
@@ -211,14 +211,14 @@ func (i *Instance) await(ctx context.Context, p *process) error {
 	}
 }
 
-// Stop ends the process in order (SIGTERM: it drains); the data stays.
+// Stop ends the process properly (SIGTERM: it drains). The data stays.
 func (i *Instance) Stop() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.end(syscall.SIGTERM)
 }
 
-// Kill ends the process at once (SIGKILL); what it had not written is lost.
+// Kill ends the process at once (SIGKILL). Data that it has not written is lost.
 func (i *Instance) Kill() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -243,14 +243,14 @@ func (i *Instance) end(s syscall.Signal) error {
 	}
 	for begun := time.Now(); !p.ended(); time.Sleep(10 * time.Millisecond) {
 		if time.Since(begun) > stopLimit {
-			_ = p.p.Kill() // it is waited for above
+			_ = p.p.Kill() // the loop above waits for it
 		}
 	}
 	i.watchdog.Guard(0)
 	return nil
 }
 
-// LogTail returns the last n lines of the log, and of what the JVM printed.
+// LogTail returns the last n lines of the log and of the JVM's output.
 func (i *Instance) LogTail(n int) string {
 	return tail(filepath.Join(i.layout.Dir, "out.log"), 0, n) + tail(i.Log(), 0, n)
 }
@@ -276,7 +276,7 @@ func tail(path string, offset int64, n int) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// spacious is the directory for data: memory where there is at least 2 GiB of it.
+// spacious returns the directory for data: in memory, if there are at least 2 GiB.
 func spacious() string {
 	const shm, enough = "/dev/shm", 2 << 30
 	var fs syscall.Statfs_t
@@ -293,7 +293,7 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
-		defer l.Close() // all at the end, so that they differ
+		defer l.Close() // close all at the end, so that they differ
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil

@@ -8,23 +8,21 @@ import (
 	"text/template"
 )
 
-// Options say what kind of Cassandra to start. The zero value is an open one
-// (no credentials) with a small heap.
+// Options say what kind of Cassandra to start. The zero value means one without credentials and
+// with a small heap.
 type Options struct {
-	// Auth turns on PasswordAuthenticator and CassandraAuthorizer. The superuser
-	// is Username with Password.
+	// Auth turns on PasswordAuthenticator and CassandraAuthorizer. The superuser is Username with
+	// Password.
 	Auth bool
 
-	// HeapMB is the JVM's heap in MiB; default 512 (the process then takes about
-	// 0.9 GiB).
+	// HeapMB is the JVM's heap in MiB; default 512 (the process then takes about 0.9 GiB).
 	HeapMB int
 
-	// Settings are further lines of cassandra.yaml, such as
-	// "batch_size_fail_threshold: 50KiB".
+	// Settings are further lines of cassandra.yaml, such as "batch_size_fail_threshold: 50KiB".
 	Settings []string
 }
 
-// The superuser of an instance with Options.Auth.
+// These are the superuser's credentials in an instance with Options.Auth.
 const (
 	Username = "cassandra"
 	Password = "cassandra"
@@ -37,13 +35,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// layout is what the configuration files and the command line are made from.
+// layout is the data for the configuration files and the command line.
 type layout struct {
 	Options
-	Dir                string // everything the instance writes
+	Dir                string // everything that the instance writes
 	Native, Storage    int    // ports
-	Seed               int    // the storage port of a node that is there already; its own for the first of a cluster
-	JMX                int    // port of nodetool
+	Seed               int    // the storage port of an existing node; the first node of a cluster has its own
+	JMX                int    // port for nodetool
 	Lib                string // the jars
 	DataDir, ConfigDir string
 }
@@ -110,8 +108,7 @@ var logback = template.Must(template.New("logback.xml").Parse(`<configuration>
 </configuration>
 `))
 
-// Cassandra 5.0 reaches into these packages of the JDK (its own
-// conf/jvm17-server.options).
+// Cassandra 5.0 uses these internal packages of the JDK (its own conf/jvm17-server.options).
 const (
 	exports = `java.base/jdk.internal.misc java.base/jdk.internal.ref java.base/sun.nio.ch
 		java.management.rmi/com.sun.jmx.remote.internal.rmi java.rmi/sun.rmi.registry java.rmi/sun.rmi.server
@@ -132,14 +129,14 @@ func (l layout) ringDelay() int {
 	return 5000
 }
 
-// arguments are those of the java command.
+// arguments returns the arguments of the java command.
 func (l layout) arguments() []string {
 	args := []string{
 		fmt.Sprintf("-Xms%dM", l.HeapMB), fmt.Sprintf("-Xmx%dM", l.HeapMB),
 		"-Xss512k", "-XX:+UseG1GC", "-XX:MaxDirectMemorySize=512m",
 		"-Djdk.attach.allowAttachSelf=true", "-Djava.security.manager=allow",
 		"-Djava.net.preferIPv4Stack=true", "-Djava.awt.headless=true", "-Dfile.encoding=UTF-8",
-		// Zone-less timestamp literals are read in the server's zone.
+		// Cassandra reads timestamp literals without a zone in the server's zone.
 		"-Duser.timezone=UTC",
 	}
 	for _, p := range strings.Fields(exports) {
@@ -157,8 +154,8 @@ func (l layout) arguments() []string {
 		"-Dcassandra.triggers_dir="+l.ConfigDir+"/triggers",
 		"-Dcassandra-foreground=yes",
 		fmt.Sprintf("-Dcassandra.jmx.local.port=%d", l.JMX),
-		// Start and DDL in a second instead of thirty: alone, nothing is to settle. A
-		// node that joins others waits so long for their first gossip.
+		// Start and DDL take a second instead of thirty, because a single node has nothing to wait
+		// for. A node that joins others needs the full wait for their first gossip.
 		"-Dcassandra.skip_wait_for_gossip_to_settle=0",
 		fmt.Sprintf("-Dcassandra.ring_delay_ms=%d", l.ringDelay()),
 		"-Dcassandra.superuser_setup_delay_ms=0",

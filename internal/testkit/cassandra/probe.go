@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Opcodes of native_protocol_v4.spec §2.4 that the probe needs. It speaks the
-// few bytes itself, so that a fault in package wire cannot look like a
-// Cassandra that does not start.
+// These are opcodes of native_protocol_v4.spec §2.4. The probe writes its few bytes itself, so that
+// a fault in package wire cannot look like a Cassandra that does not start.
 const (
 	opStartup      = 0x01
 	opReady        = 0x02
@@ -23,7 +22,7 @@ const (
 	opAuthSuccess  = 0x10
 )
 
-// probe connects, and with auth logs in as the superuser.
+// probe connects and, with auth, logs in as the superuser.
 func probe(ctx context.Context, addr string, auth bool) error {
 	d := net.Dialer{Timeout: time.Second}
 	c, err := d.DialContext(ctx, "tcp", addr)

@@ -14,26 +14,26 @@ import (
 	"time"
 )
 
-// What `make test` tells the test packages about the instance it started.
+// These variables tell test packages about the instance that `make test` has started.
 const (
 	AddrVariable = "EVENKEEL_TEST_CASSANDRA"
 	LogVariable  = "EVENKEEL_TEST_CASSANDRA_LOG"
 )
 
-// SharedOptions are those of the instance that tests share.
+// SharedOptions are the options of the instance that tests share.
 var SharedOptions = Options{HeapMB: 1024}
 
 var shared = sync.OnceValues(func() (*Instance, error) {
 	return Launch(context.Background(), SharedOptions)
 })
 
-// Shared returns the address of the Cassandra that tests share. It is open to
-// everyone. A test that fails prints what Cassandra logged meanwhile.
+// Shared returns the address of the Cassandra that tests share. It needs no credentials. If a test
+// fails, Shared prints what Cassandra logged meanwhile.
 func Shared(t testing.TB) string {
 	t.Helper()
 	addr, log := os.Getenv(AddrVariable), os.Getenv(LogVariable)
 	if addr == "" {
-		i, err := shared() // ended by its watchdog when this process ends
+		i, err := shared() // its watchdog ends it with this process
 		if err != nil {
 			t.Fatalf("this test needs a real Cassandra: %v", err)
 		}
@@ -55,8 +55,8 @@ func Shared(t testing.TB) string {
 	return addr
 }
 
-// Start starts an instance of the test's own, which ends with it. A test that
-// fails prints the end of its log.
+// Start starts the test's own instance, which ends with the test. If the test fails, Start prints
+// the end of the instance's log.
 func Start(t testing.TB, o Options) *Instance {
 	t.Helper()
 	i, err := Launch(t.Context(), o)
@@ -74,8 +74,8 @@ func Start(t testing.TB, o Options) *Instance {
 
 var keyspaces atomic.Int64
 
-// Keyspace returns a name for a keyspace that no other test has, in this run or
-// another on the same instance: prefix, the test's hash, the time.
+// Keyspace returns a keyspace name that no other test uses, in this run or another on the same
+// instance: prefix, the test's hash, the time.
 func Keyspace(t testing.TB, prefix string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(t.Name())) // never fails

@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// Tools are Cassandra's own tools, on an instance of this machine.
+// Tools runs Cassandra's own tools on an instance of this machine.
 type Tools struct {
 	layout layout
 	java   string
 }
 
-// toolsFile is where an instance's directory says what its tools need, for other
-// processes than the one that started it.
+// toolsFile is the file in an instance's directory with what its tools need. It serves processes
+// other than the one that started the instance.
 const toolsFile = "tools.json"
 
 type toolsNote struct {
@@ -40,10 +40,10 @@ func (i *Instance) writeTools() error {
 	return nil
 }
 
-// Tools are the instance's.
+// Tools returns the instance's tools.
 func (i *Instance) Tools() *Tools { return &Tools{i.layout, i.java} }
 
-// SharedTools are those of the instance that Shared gives.
+// SharedTools returns the tools of the instance of Shared.
 func SharedTools(t testing.TB) *Tools {
 	t.Helper()
 	Shared(t)
@@ -51,7 +51,7 @@ func SharedTools(t testing.TB) *Tools {
 	if os.Getenv(AddrVariable) == "" {
 		i, err := shared()
 		if err != nil {
-			t.Fatal(err) // Shared has said so
+			t.Fatal(err) // Shared has already reported the error
 		}
 		return i.Tools()
 	}
@@ -66,13 +66,13 @@ func SharedTools(t testing.TB) *Tools {
 	return &Tools{note.Layout, note.Java}
 }
 
-// Nodetool runs nodetool; the result is what it printed.
+// Nodetool runs nodetool and returns its output.
 func (s *Tools) Nodetool(args ...string) ([]byte, error) {
 	return s.run("org.apache.cassandra.tools.NodeTool", append([]string{"-h", "127.0.0.1", "-p", fmt.Sprint(s.layout.JMX)}, args...)...)
 }
 
-// SSTablePartitions is what sstablepartitions prints, as CSV, of each partition in the
-// files of tables: those that were flushed (Instance.Stop and nodetool flush do).
+// SSTablePartitions returns the CSV output of sstablepartitions for each partition in the files of
+// tables. Only flushed data is in them (Instance.Stop and nodetool flush do that).
 func (s *Tools) SSTablePartitions(keyspace string, tables ...string) ([]byte, error) {
 	args := []string{"-m", "-t", "1"}
 	for _, table := range tables {
@@ -88,8 +88,7 @@ func (s *Tools) SSTablePartitions(keyspace string, tables ...string) ([]byte, er
 	return s.run("org.apache.cassandra.tools.SSTablePartitions", args...)
 }
 
-// run runs a class with the daemon's own arguments, but for its class, its agent and
-// its heap.
+// run runs a class with the daemon's own arguments except its class, its agent and its heap.
 func (s *Tools) run(class string, args ...string) ([]byte, error) {
 	all := s.layout.arguments()
 	all = slices.DeleteFunc(all[:len(all)-1], func(a string) bool {

@@ -2,14 +2,14 @@
 
 package chromium
 
-// LowContrast lists texts of the page whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
+// LowContrast returns the texts of the page whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
 func (tab *Tab) LowContrast() []string {
 	tab.t.Helper()
 	return Value[[]string](tab, contrast)
 }
 
-// Unnamed lists what a screen reader would find no words for: drawings without a name,
-// names that are of nothing, ids that are there twice.
+// Unnamed returns elements for which a screen reader finds no words: drawings without a name,
+// references to names that do not exist, and duplicate ids.
 func (tab *Tab) Unnamed() []string {
 	tab.t.Helper()
 	return Value[[]string](tab, unnamed)
@@ -26,7 +26,7 @@ const unnamed = `(() => {
   return out;
 })()`
 
-// contrast lists texts whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
+// contrast finds texts whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
 const contrast = `(() => {
   const channel = v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
   const light = c => .2126 * channel(c[0]) + .7152 * channel(c[1]) + .0722 * channel(c[2]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chromium opens pages in a real browser, headless, for tests. `make deps`
-// brings Chromium (Debian's package) where it can.
+// Package chromium opens pages in a real headless browser for tests. `make deps` installs Chromium
+// (Debian's package) if it can.
 //
-// A tab watches what the page does: a request to another host than the page's own,
-// an error on the console, and an exception fail the test.
+// A tab watches the page. A request to another host than the page's own, an error on the console,
+// or an exception fails the test.
 //
 // It imports internal/testkit/deps.
 package chromium
@@ -29,13 +29,13 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/deps"
 )
 
-// patience is how long a page may take for one thing.
+// patience is the longest time that a page may take for one action.
 const patience = 60 * time.Second
 
 // Browser is a running browser.
 type Browser struct{ ctx context.Context }
 
-// Start starts a browser for the life of the test.
+// Start starts a browser for the duration of the test.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	path, err := deps.Chromium()
@@ -43,8 +43,8 @@ func Start(t testing.TB) *Browser {
 		t.Fatalf("this test opens a page in a browser: %v", err)
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.Flag("disable-gpu", true), chromedp.Flag("no-proxy-server", true),
-		chromedp.WSURLReadTimeout(patience)) // a loaded machine takes its time to start one
-	if os.Getuid() == 0 { // its sandbox is not for root
+		chromedp.WSURLReadTimeout(patience)) // a loaded machine takes long to start a browser
+	if os.Getuid() == 0 { // the browser's sandbox does not work for root
 		options = append(options, chromedp.NoSandbox)
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -59,7 +59,7 @@ func Start(t testing.TB) *Browser {
 	return &Browser{ctx}
 }
 
-// Tab is a page that is open.
+// Tab is an open page.
 type Tab struct {
 	t    testing.TB
 	ctx  context.Context
@@ -70,7 +70,7 @@ type Tab struct {
 	bad      []string
 }
 
-// Open opens a page in a tab of its own, in a session of its own.
+// Open opens a page in its own tab and session.
 func (b *Browser) Open(t testing.TB, address string) *Tab {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -98,7 +98,7 @@ func (b *Browser) Open(t testing.TB, address string) *Tab {
 	return tab
 }
 
-// watch keeps what the page asks for, and what is wrong.
+// watch records the page's requests and errors.
 func (tab *Tab) watch(event any) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -122,7 +122,7 @@ func (tab *Tab) watch(event any) {
 	}
 }
 
-// Forgive takes out what the test has expected to be wrong so far, and returns it.
+// Forgive removes the errors so far, which the test expected, and returns them.
 func (tab *Tab) Forgive() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -131,14 +131,14 @@ func (tab *Tab) Forgive() []string {
 	return bad
 }
 
-// Requests are what the page has asked for: methods and addresses.
+// Requests returns the page's requests: methods and addresses.
 func (tab *Tab) Requests() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	return append([]string{}, tab.requests...)
 }
 
-// Do does things in the page.
+// Do carries out actions in the page.
 func (tab *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
@@ -158,7 +158,7 @@ func call[P, R any](tab *Tab, command cdp.Command[P, R], params P) {
 	}
 }
 
-// Get is the value of an action.
+// Get returns the value of an action.
 func Get[T any](tab *Tab, action chromedp.Action[T]) T {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
@@ -170,19 +170,19 @@ func Get[T any](tab *Tab, action chromedp.Action[T]) T {
 	return v
 }
 
-// Value is the value of an expression in the page.
+// Value returns the value of an expression in the page.
 func Value[T any](tab *Tab, expression string) T {
 	tab.t.Helper()
 	return Get(tab, chromedp.Evaluate[T](expression))
 }
 
-// Text is what a reader sees of an element.
+// Text returns the visible text of an element.
 func (tab *Tab) Text(selector string) string {
 	tab.t.Helper()
 	return Value[string](tab, "document.querySelector("+quoted(selector)+").innerText")
 }
 
-// Until waits for an expression in the page to be true.
+// Until waits for an expression in the page to become true.
 func (tab *Tab) Until(expression string) {
 	tab.t.Helper()
 	for deadline := time.Now().Add(patience); !Value[bool](tab, "!!("+expression+")"); time.Sleep(20 * time.Millisecond) {
@@ -192,7 +192,7 @@ func (tab *Tab) Until(expression string) {
 	}
 }
 
-// Drop drops a file of the disk on the page, as the mouse does.
+// Drop drops a file from the disk on the page, as the mouse does.
 func (tab *Tab) Drop(file string) {
 	tab.t.Helper()
 	data := &input.DragData{Items: []*input.DragDataItem{}, Files: []string{file}, DragOperationsMask: 1}
@@ -201,8 +201,8 @@ func (tab *Tab) Drop(file string) {
 	}
 }
 
-// Media makes the page take itself for printed ("print"), and colours for chosen
-// ("dark", "light"); "" is as it was.
+// Media makes the page behave as if printed ("print"), and with the given colour scheme ("dark",
+// "light"). "" restores the default.
 func (tab *Tab) Media(media, colours string) {
 	tab.t.Helper()
 	p := emulation.SetEmulatedMediaParams{Media: media}
@@ -212,7 +212,7 @@ func (tab *Tab) Media(media, colours string) {
 	call(tab, emulation.SetEmulatedMedia, p)
 }
 
-// Keys presses keys, one after the other: "\t" is Tab, "\r" Enter.
+// Keys presses keys one after another: "\t" is Tab, "\r" Enter.
 func (tab *Tab) Keys(keys string) {
 	tab.t.Helper()
 	tab.Do(chromedp.KeyEvent(keys))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package collector is an OpenTelemetry collector for tests: it takes spans by OTLP over
-// HTTP and keeps them.
+// Package collector is an OpenTelemetry collector for tests. It receives spans by OTLP over HTTP
+// and keeps them.
 package collector
 
 import (
@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Collector has the spans that were sent to it.
+// Collector keeps the spans that were sent to it.
 type Collector struct {
 	URL string
 
@@ -27,7 +27,7 @@ type Collector struct {
 	about map[string]string
 }
 
-// Start begins to listen, until the test ends.
+// Start starts a collector that listens until the test ends.
 func Start(t *testing.T) *Collector {
 	c := &Collector{about: map[string]string{}}
 	s := httptest.NewServer(c)
@@ -36,7 +36,7 @@ func Start(t *testing.T) *Collector {
 	return c
 }
 
-// ServeHTTP takes spans.
+// ServeHTTP receives spans.
 func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := io.Reader(r.Body)
 	if r.Header.Get("Content-Encoding") == "gzip" {
@@ -69,14 +69,14 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// Spans returns what has come.
+// Spans returns the spans received so far.
 func (c *Collector) Spans() []*trace.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]*trace.Span(nil), c.spans...)
 }
 
-// About is an attribute of the process that sent the spans.
+// About returns an attribute of the process that sent the spans.
 func (c *Collector) About(key string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *Collector) Children(s *trace.Span) (all []*trace.Span) {
 	return all
 }
 
-// Attribute is a span's attribute; nil where it has none of the name.
+// Attribute returns a span's attribute, or nil if it has none with that key.
 func Attribute(s *trace.Span, key string) *common.AnyValue {
 	for _, a := range s.Attributes {
 		if a.Key == key {

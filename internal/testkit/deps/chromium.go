@@ -8,8 +8,8 @@ import (
 	"os/exec"
 )
 
-// Chromium returns the path of a Chromium, or of a browser of its kin: what
-// $CHROMIUM names, else the first that is installed.
+// Chromium returns the path of a Chromium or a similar browser: the one in $CHROMIUM, else the
+// first that is installed.
 func Chromium() (string, error) {
 	if path := os.Getenv("CHROMIUM"); path != "" {
 		return path, nil

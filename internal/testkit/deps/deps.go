@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deps finds the parts that tests need beside Go: a JDK 17, Cassandra's
-// jars, a Python with cqlsh and the Python driver, the Java and Node drivers, the
-// clients of DynamoDB.
+// Package deps finds the parts that tests need besides Go: a JDK 17, Cassandra's jars, a Python
+// with cqlsh and the Python driver, the Java and Node drivers, the clients of DynamoDB.
 //
-// `make deps` (fetch.sh in this folder) brings them into .deps/ of the
-// repository, or into $EVENKEEL_DEPS. A test that misses one fails with what to
-// do about it; it never skips.
+// `make deps` (fetch.sh in this folder) puts them into .deps/ of the repository, or into
+// $EVENKEEL_DEPS. A test without a part that it needs fails and says what to do. It never skips.
 //
 // It imports nothing of this module.
 package deps
@@ -22,8 +20,8 @@ import (
 	"sync"
 )
 
-// Root returns the repository's root: the nearest parent of the working
-// directory that holds go.mod.
+// Root returns the repository's root: the nearest directory with go.mod, from the working directory
+// upwards.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -53,8 +51,8 @@ func Dir() (string, error) {
 	return filepath.Join(root, ".deps"), nil
 }
 
-// Path returns the path of a part below Dir, such as "cassandra" or
-// "venv/bin/cqlsh", and an error that says what to run when it is not there.
+// Path returns the path of a part below Dir, such as "cassandra" or "venv/bin/cqlsh". If the part
+// is missing, the error says what to run.
 func Path(name string) (string, error) {
 	dir, err := Dir()
 	if err != nil {
@@ -85,7 +83,7 @@ func findJava() (string, error) {
 		"/Library/Java/JavaVirtualMachines/*17*/Contents/Home/bin/java",
 		"/opt/homebrew/opt/openjdk@17/bin/java",
 	} {
-		found, _ := filepath.Glob(pattern) // the pattern is well formed
+		found, _ := filepath.Glob(pattern) // the pattern is valid
 		candidates = append(candidates, found...)
 	}
 	var seen []string

@@ -22,8 +22,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/run"
 )
 
-// Start serves a store with a router, which makes sharded tables of its plain ones.
-// The store is closed with the test.
+// Start serves a store with a router, which turns its plain tables into sharded ones. The store is
+// closed with the test.
 func Start(t testing.TB, st store.Store) (addr string) {
 	t.Helper()
 	uuid := func() (u [16]byte) {
@@ -39,8 +39,8 @@ func Start(t testing.TB, st store.Store) (addr string) {
 	return Serve(t, st, router)
 }
 
-// Serve serves a store with that router; nil is none, so that the store's own tables
-// are seen. Both are closed with the test.
+// Serve serves a store with that router; nil: no router, so that clients see the store's own
+// tables. Both are closed with the test.
 func Serve(t testing.TB, st store.Store, router *run.Router) (addr string) {
 	t.Helper()
 	o := cqldoor.Options{Store: st, Log: Log(t)}
@@ -81,7 +81,7 @@ func Serve(t testing.TB, st store.Store, router *run.Router) (addr string) {
 	return ln.Addr().String()
 }
 
-// Log writes warnings and errors to the test's log.
+// Log returns a logger that writes warnings and errors to the test's log.
 func Log(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

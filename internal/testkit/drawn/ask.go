@@ -50,7 +50,7 @@ func (s *Set) ask(r *rand.Rand) {
 	s.Queries = b.String()
 }
 
-// rateText is the comment behind a statement.
+// rateText returns the comment after a statement.
 func rateText(rate float64, style int) string {
 	n, unit := rate, "s"
 	switch {
@@ -76,7 +76,7 @@ func rateText(rate float64, style int) string {
 	return fmt.Sprintf(" -- %s/%s", text, unit)
 }
 
-// ident is a column as a dialect writes it.
+// ident returns a column's name as a dialect writes it.
 func ident(name, dialect string) string {
 	if dialect == "cql" && strings.ToLower(name) != name {
 		return `"` + name + `"`
@@ -114,7 +114,7 @@ func (s *Set) readText(q *read, dialect string) string {
 	return text
 }
 
-// tableName is the table's name without its keyspace.
+// tableName returns the table's name without its keyspace.
 func (s *Set) tableName() string {
 	if _, name, two := strings.Cut(s.Table, "."); two {
 		return name

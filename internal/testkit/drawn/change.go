@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// change is a statement that changes or deletes rows. Changes are so few that they decide
-// nothing.
+// change is a statement that changes or deletes rows. Changes are so rare that they decide nothing.
 type change struct {
 	deletes bool
-	set     role   // of an update
-	equal   []role // what names the rows
-	older   bool   // and all that is before a time
+	set     role   // the column of an update
+	equal   []role // identify the rows
+	older   bool   // and everything before a time
 	rate    float64
 }
 
-// change draws which statements change rows.
+// change draws the statements that change rows.
 func (s *Set) change(r *rand.Rand) {
 	var row []role
 	switch s.app {
@@ -74,7 +73,7 @@ func (s *Set) changeText(c *change, dialect string) string {
 	return fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s", table, column, where)
 }
 
-// conditions are what a statement names rows by.
+// conditions returns a statement's conditions on rows.
 func (s *Set) conditions(q *read, dialect string) string {
 	var where []string
 	column := func(ro role) string { return ident(s.roles[ro], dialect) }

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Set is a table, its queries, and the truth about them.
+// Set is a table with its queries and the truth about them.
 type Set struct {
 	Seed    uint64
-	What    string // in words
+	What    string // description
 	Table   string
 	Target  string // cassandra, scylla, keyspaces or dynamodb
 	Names   []string
-	Rows    [][]string // nulls are ""
+	Rows    [][]string // "": null
 	Queries string
 	Truth   Truth
 
@@ -29,12 +29,12 @@ type Set struct {
 	p        *process
 	app      application
 	arrivals []arrival
-	instants map[string]time.Time // of a column's texts
-	roles    [roles]string        // the columns' names, "" where there is none
+	instants map[string]time.Time // the times of a column's texts
+	roles    [roles]string        // the columns' names; "": no such column
 	time     format
 	ids      ider
-	unique   bool // the id tells rows apart
-	dupes    bool // nearly
+	unique   bool // the id identifies rows
+	dupes    bool // the id nearly identifies rows
 	nulls    float64
 	noteLen  int
 	rate     float64 // rows written a second
@@ -47,15 +47,15 @@ type Set struct {
 	states   int
 }
 
-// application is what is asked of the table.
+// application is the kind of queries on the table.
 type application int
 
 const (
 	timeline  application = iota // an entity's rows by time
 	items                        // an entity's items by their id
-	byID                         // rows by their id, and an entity's at times
+	byID                         // rows by their id, and sometimes an entity's rows
 	dated                        // rows of a day
-	composite                    // an entity's rows of a kind by time
+	composite                    // an entity's rows of a kind, by time
 	applications
 )
 
@@ -63,11 +63,11 @@ func (a application) String() string {
 	return [...]string{"a timeline", "items", "rows by id", "rows of a day", "a composite key"}[a]
 }
 
-// at is the place of a column, -1 where there is none.
+// at returns the position of a column, or -1 if there is none.
 func (s *Set) at(name string) int { return slices.Index(s.Names, name) }
 
-// New draws the set of a seed. What is too near to a limit for experts to agree is
-// drawn anew.
+// New draws the set of a seed. It draws again if a set is so near to a limit that experts could
+// disagree.
 func New(seed uint64) *Set {
 	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
 	app := application(r.IntN(int(applications)))
@@ -109,7 +109,7 @@ func draw(r *rand.Rand, seed uint64, app application, target string) *Set {
 	return s
 }
 
-// columns draws which columns there are, and what they are called.
+// columns draws the columns and their names.
 func (s *Set) columns(r *rand.Rand) {
 	has := []role{entity}
 	if s.p.kinds > 0 {
@@ -127,7 +127,7 @@ func (s *Set) columns(r *rand.Rand) {
 			s.unique, s.dupes = false, true
 		}
 	}
-	if s.dupes { // of a sequence the next number would be missing
+	if s.dupes { // in a sequence, the next number would be missing
 		s.ids = iders[r.IntN(2)]
 	}
 	has = append(has, status)
@@ -150,8 +150,8 @@ func (s *Set) columns(r *rand.Rand) {
 	}
 }
 
-// rowBytes is a row as Cassandra serializes it, about: a header, and of each cell two
-// bytes and the value.
+// rowBytes returns the approximate size of a row in Cassandra's serialization: a header, and for
+// each cell two bytes and the value.
 func (s *Set) rowBytes() float64 {
 	n := 8.0
 	for ro, name := range s.roles {
@@ -163,7 +163,7 @@ func (s *Set) rowBytes() float64 {
 	return n
 }
 
-// bytesOf is a value's length, about.
+// bytesOf returns the approximate length of a value.
 func (s *Set) bytesOf(ro role) float64 {
 	switch ro {
 	case entity:
@@ -184,9 +184,9 @@ func (s *Set) bytesOf(ro role) float64 {
 	return 4
 }
 
-// itemBytes is a row as DynamoDB or Keyspaces bills it, about.
+// itemBytes returns the approximate size of a row as DynamoDB or Keyspaces bills it.
 func (s *Set) itemBytes() float64 {
-	n := 100.0 // Keyspaces, of each row
+	n := 100.0 // Keyspaces' overhead for each row
 	if s.Target == "dynamodb" {
 		n = 0
 	}
@@ -206,8 +206,8 @@ func (s *Set) itemBytes() float64 {
 	return n
 }
 
-// Given is a set of rows that were not drawn: its truth is not known. Texts of its columns
-// that are RFC 3339 or a day are times.
+// Given returns a set of rows that were not drawn, with an unknown truth. Texts that are RFC 3339
+// or a day are times.
 func Given(what, table, target, queries string, names []string, rows [][]string) *Set {
 	s := &Set{What: what, Table: table, Target: target, Queries: queries, Names: names, Rows: rows, instants: make(map[string]time.Time)}
 	for _, row := range rows {
@@ -222,7 +222,7 @@ func Given(what, table, target, queries string, names []string, rows [][]string)
 	return s
 }
 
-// Instant is the time that a text of a column stands for.
+// Instant returns the time that a column's text represents.
 func (s *Set) Instant(column, text string) (time.Time, bool) {
 	at, ok := s.instants[column+"\x00"+text]
 	return at, ok
@@ -237,7 +237,7 @@ func (s *Set) WriteCSV(w io.Writer) error {
 	return c.WriteAll(s.Rows)
 }
 
-// write makes rows of the arrivals.
+// write makes rows from the arrivals.
 func (s *Set) write(r *rand.Rand) {
 	mixed := chance(r, 15) && strings.Contains(s.time.name, "ISO")
 	second := layout("", "02.01.2006 15:04:05", time.Second, true)
@@ -289,7 +289,7 @@ func (s *Set) write(r *rand.Rand) {
 	}
 }
 
-// logUniform draws between two rates, each order of size as often.
+// logUniform draws a rate between two rates. Each order of magnitude is equally likely.
 func logUniform(r *rand.Rand, low, high float64) float64 {
 	x := math.Exp(math.Log(low) + r.Float64()*(math.Log(high)-math.Log(low)))
 	digits := math.Pow(10, math.Floor(math.Log10(x))-1)

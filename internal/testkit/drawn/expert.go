@@ -11,54 +11,54 @@ import (
 	"time"
 )
 
-// Truth is what an expert would say of a set. A list is of answers of which any will do.
+// Truth is an expert's opinion of a set. In a list, any of the answers is right.
 type Truth struct {
 	Keys []Key // of the table
 
 	Bucket      string // 1h, 1d, 1mo, 1y, "" for none: the coarsest that keeps a partition within 100 MB
-	BucketIdeal string // the coarsest that keeps it within 10 MB: not wrong, but finer than need be
+	BucketIdeal string // the coarsest that keeps it within 10 MB: not wrong, but finer than necessary
 	ShardsLow   int    // 1: none
 	ShardsHigh  int
-	Further     []string // column of the partition key of each further table or index that is wanted
-	MayFurther  []string // the same of those that are worth what they cost to some
+	Further     []string // column of the partition key of each further table or index that is needed
+	MayFurther  []string // the same for those whose benefit some experts consider worth the cost
 
-	Names    []Name // antipatterns that must be named
-	NotNames []Name // that are none
+	Names    []Name // antipatterns that the answer must name
+	NotNames []Name // antipatterns that are not there
 
 	Rows         int
-	Distinct     Figure // values of the entities' column
-	TopShare     Figure // of the rows, that the greatest has
+	Distinct     Figure // number of values in the entities' column
+	TopShare     Figure // share of rows of the most frequent value
 	Peak         Figure // writes a second of the hottest key at its busiest, at the stated rate; without shards
-	RowsAtRate   Figure // of the largest partition of the key advised, where that has a bucket
-	LostPerDay   Figure // at the stated rate, were entity and time the key
+	RowsAtRate   Figure // of the largest partition of the recommended key, if that has a bucket
+	LostPerDay   Figure // at the stated rate, if entity and time were the key
 	P99          Figure // rows of an entity
 	EventTime    string
 	First, Last  time.Time
 	Texts        []string // columns that are codes, not numbers
-	Hot          string   // value of the hottest entity; "" where none is
+	Hot          string   // value of the hottest entity; "": none
 	Cache        bool     // reads are hot
 	FasterFrom   time.Time
 	EntityColumn string
 }
 
-// Key is a primary key, but for its buckets and shards.
+// Key is a primary key without its buckets and shards.
 type Key struct {
 	Partition []string   // in any order
 	Order     []string   // clustering columns that must come first, in this order
-	Identity  [][]string // what is behind them: nothing, or one of these; AddedID for a column that the data do not have
+	Identity  [][]string // the columns after them: none, or one of these; AddedID: a column that the data do not have
 }
 
-// AddedID stands for a column that the advice adds to tell rows apart.
+// AddedID stands for a column that the advice adds to identify rows.
 const AddedID = "+id"
 
-// Name is an antipattern: one of some names, of a column, or of any where it is "".
+// Name is an antipattern: one of some names, for a column or, if Column is "", for any.
 type Name struct {
 	Any    []string
 	Column string
 }
 
-// Figure is a number, and how far off an answer may be, as a part of it. Of what is 0
-// nothing is asked.
+// Figure is a number with the tolerance for an answer, as a part of the number. No answer is
+// required for 0.
 type Figure struct{ Value, Within float64 }
 
 const (
@@ -66,7 +66,7 @@ const (
 	year = 365.25 * 86400
 )
 
-// units are the buckets, coarse to fine.
+// units are the buckets, from coarse to fine.
 var units = []struct {
 	name    string
 	seconds float64
@@ -74,8 +74,8 @@ var units = []struct {
 
 func (s *Set) billed() bool { return s.Target == "dynamodb" || s.Target == "keyspaces" }
 
-// bytesIn is what the largest partition gets in some time: by its mean rate, and by that
-// of its busiest time.
+// bytesIn returns the bytes that the largest partition receives in some time: at its mean rate, and
+// at the rate of its busiest time.
 func (s *Set) bytesIn(seconds float64) (mean, busiest float64) {
 	if s.ttl > 0 {
 		seconds = math.Min(seconds, s.ttl)
@@ -99,14 +99,14 @@ func (s *Set) bytesIn(seconds float64) (mean, busiest float64) {
 	return mean, busiest
 }
 
-// keeps says whether what a partition gets in some time is within a limit, and whether
-// nobody would doubt it.
+// keeps reports whether the bytes of a partition in some time are within a limit, and whether that
+// is beyond doubt.
 func (s *Set) keeps(seconds, limit float64) (keeps, clear bool) {
 	mean, busiest := s.bytesIn(seconds)
 	return busiest <= limit, busiest < 0.55*limit || mean > 1.7*limit
 }
 
-// hottest is the rate of the hottest key, and its share of what is written then.
+// hottest returns the rate of the hottest key, and its share of all writes at that time.
 func (s *Set) hottest() (perSecond, share float64) {
 	if s.app == dated {
 		return s.rate * s.p.peakRate(-1, false), 1
@@ -126,8 +126,7 @@ func (s *Set) hottest() (perSecond, share float64) {
 	return s.rate * peak, math.Min(1, peak/all)
 }
 
-// settled says whether all experts would say the same, and works out what they would of
-// buckets and shards.
+// settled reports whether all experts would agree. It computes the truth about buckets and shards.
 func (s *Set) settled() bool {
 	t := &s.Truth
 	t.ShardsLow, t.ShardsHigh = 1, 1
@@ -136,10 +135,10 @@ func (s *Set) settled() bool {
 		return false // rows of one entity would have the same time
 	}
 	if s.p.pattern == bursts && s.time.fine > time.Second {
-		return false // nobody sees them
+		return false // the bursts are not visible
 	}
 	if s.app == dated {
-		t.Bucket = "1d" // the column is the day itself
+		t.Bucket = "1d" // the column itself is the day
 	}
 	if s.app == dated && (s.p.pattern == bursts || s.p.pattern == regular || s.p.span < 3*86400) {
 		return false
@@ -187,7 +186,7 @@ func (s *Set) settled() bool {
 		return true
 	}
 	if t.ShardsLow > 1 {
-		return false // with shards the bucket is a matter of taste
+		return false // with shards, the bucket is a matter of taste
 	}
 	long := 10 * year
 	if s.ttl > 0 {
@@ -219,7 +218,7 @@ func (s *Set) settled() bool {
 	return t.Bucket != ""
 }
 
-// readsSettled looks at reads of stores that limit them.
+// readsSettled checks reads on stores that limit them.
 func (s *Set) readsSettled(each float64, t *Truth) bool {
 	hot := 0.0
 	for _, q := range s.reads {
@@ -243,12 +242,12 @@ func (s *Set) readsSettled(each float64, t *Truth) bool {
 	return false
 }
 
-// cached says whether single items are read so often that a cache is what helps.
+// cached reports whether single items are read so often that a cache helps most.
 func (s *Set) cached() bool {
 	return s.app == items && s.reads[0].rate > 3*s.rate
 }
 
-// rates draws how often what is asked.
+// rates draws the rates of the queries.
 func (s *Set) rates(r *rand.Rand) {
 	switch {
 	case s.p.pattern == regular:
@@ -280,7 +279,7 @@ func (s *Set) rates(r *rand.Rand) {
 	case byID:
 		a := read{equal: []role{i}, rate: of(0.3, 1)}
 		b := read{equal: []role{e}, newest: true, limit: 20, rate: math.Max(1, logUniform(r, 0.06, 0.15)*(s.rate+a.rate))}
-		if s.rate > 1500 && chance(r, 50) { // dear: a further table would double the writes for it
+		if s.rate > 1500 && chance(r, 50) { // expensive: a further table would double the writes for it
 			b.rate, b.rare = pick(r, 0.2, 0.5), true
 		}
 		a.rate = math.Max(a.rate, 3*b.rate)
@@ -294,7 +293,7 @@ func (s *Set) rates(r *rand.Rand) {
 	}
 }
 
-// load is all that is asked in a second.
+// load returns the number of requests in a second.
 func (s *Set) load() float64 {
 	sum := s.rate
 	for _, q := range s.reads {
@@ -303,7 +302,7 @@ func (s *Set) load() float64 {
 	return sum
 }
 
-// truth is what the expert says of the rest.
+// truth computes the rest of the truth.
 func (s *Set) truth() {
 	t := &s.Truth
 	col := func(ro role) string { return s.roles[ro] }
@@ -311,7 +310,7 @@ func (s *Set) truth() {
 	poisson := s.p.pattern != regular
 	if s.app == timeline || s.app == composite {
 		switch {
-		case !poisson && s.p.rows >= 32*len(s.p.weights): // at fixed times, as one sees
+		case !poisson && s.p.rows >= 32*len(s.p.weights): // at fixed times, which is visible
 		case !poisson && s.unique:
 			identity = [][]string{{}, {col(id)}}
 		case !poisson:
@@ -347,7 +346,7 @@ func (s *Set) truth() {
 	s.figures()
 }
 
-// names are the antipatterns that are there.
+// names computes the antipatterns.
 func (s *Set) names() {
 	t := &s.Truth
 	add := func(column string, any ...string) { t.Names = append(t.Names, Name{any, column}) }
@@ -399,7 +398,7 @@ func (s *Set) names() {
 	}
 }
 
-// figures are counted in the rows, or worked out from the process.
+// figures counts figures in the rows, or computes them from the process.
 func (s *Set) figures() {
 	t := &s.Truth
 	counts := make(map[string]int)
@@ -418,7 +417,7 @@ func (s *Set) figures() {
 	t.Rows = len(s.Rows)
 	t.Distinct = Figure{float64(len(counts)), 0.01}
 	t.TopShare = Figure{float64(sizes[len(sizes)-1]) / float64(values), 0.01}
-	if s.app != dated { // where no query asks for an entity
+	if s.app != dated { // no query then asks for an entity
 		t.P99 = Figure{float64(sizes[(len(sizes)*99+99)/100-1]), 0.01}
 	}
 	pair := s.app == composite
@@ -429,7 +428,7 @@ func (s *Set) figures() {
 		if s.p.pattern == episode {
 			rows *= 0.3
 		}
-		if rows >= 60 { // of fewer, which is the hottest is chance
+		if rows >= 60 { // with fewer rows, the hottest is a matter of chance
 			t.Peak = Figure{peak, math.Max(0.1, 4/math.Sqrt(rows))}
 		}
 	}
@@ -467,7 +466,7 @@ func (s *Set) figures() {
 	}
 }
 
-// String is the truth in a few lines.
+// String describes the truth in a few lines.
 func (t *Truth) String() string {
 	var b strings.Builder
 	for _, k := range t.Keys {

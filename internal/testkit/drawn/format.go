@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// format is how times are written.
+// format is a way to write times.
 type format struct {
 	name     string
 	write    func(time.Time) string
-	fine     time.Duration // what is finer is cut off
-	unsorted bool          // as texts they are not in the order of time
+	fine     time.Duration // finer parts are cut off
+	unsorted bool          // the texts are not in the order of time
 }
 
 func layout(name, l string, fine time.Duration, unsorted bool) format {
@@ -25,8 +25,7 @@ func epoch(name string, unit time.Duration) format {
 	return format{name, func(t time.Time) string { return strconv.FormatInt(t.UnixNano()/int64(unit), 10) }, max(unit, time.Millisecond), false}
 }
 
-// formats are those of times of day; the finest that is kept is a millisecond, as in a
-// timestamp of CQL.
+// formats lists the formats of times. The finest is a millisecond, as in a CQL timestamp.
 var formats = []format{
 	layout("RFC 3339", "2006-01-02T15:04:05.000Z", time.Millisecond, false),
 	layout("RFC 3339, seconds", time.RFC3339, time.Second, false),
@@ -42,21 +41,21 @@ var formats = []format{
 	epoch("epoch ns", time.Nanosecond),
 }
 
-// dayFormats are those of days.
+// dayFormats lists the formats of days.
 var dayFormats = []format{
 	layout("ISO day", time.DateOnly, 24*time.Hour, false),
 	layout("dd.mm.yyyy day", "02.01.2006", 24*time.Hour, true),
 	epoch("epoch days", 24*time.Hour),
 }
 
-// begins is when the data begin.
+// begins is the time at which the data begin.
 var begins = time.Date(2025, 3, 3, 0, 0, 0, 0, time.UTC)
 
 func at(seconds float64) time.Time {
 	return begins.Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// namer writes entities: names, numbers, or codes with leading zeros.
+// namer returns a writer of entities: names, numbers, or codes with leading zeros.
 func namer(r *rand.Rand) (name func(int) string, zeros bool) {
 	switch r.IntN(4) {
 	case 0:
@@ -74,7 +73,7 @@ func namer(r *rand.Rand) (name func(int) string, zeros bool) {
 type ider struct {
 	name     string
 	write    func(r *rand.Rand, i int) string
-	bytes    float64 // as CQL serializes it
+	bytes    float64 // size in CQL's serialization
 	sequence bool
 	zeros    bool
 }

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// pattern is when rows come.
+// pattern says when rows arrive.
 type pattern int
 
 const (
 	steady  pattern = iota // a Poisson process
 	regular                // each entity at fixed times
-	bursts                 // all rows of a minute in one second of it
-	episode                // for a while one entity writes far more than else
-	faster                 // from some time on at several times the rate
+	bursts                 // all rows of a minute in one of its seconds
+	episode                // for a while, one entity writes far more than otherwise
+	faster                 // from some time on, at several times the rate
 	patterns
 )
 
@@ -24,31 +24,31 @@ func (p pattern) String() string {
 	return [...]string{"steady", "regular", "bursts", "an episode", "faster from some day on"}[p]
 }
 
-// process is who writes when.
+// process says who writes, and when.
 type process struct {
 	pattern pattern
 	span    float64   // seconds that the data cover
 	rows    int       // in the data
 	weights []float64 // of entities, the heaviest first
-	kinds   int       // values of the second part; 0: there is none
-	pair    float64   // share of all rows that one pair of entity and kind has beside its own; 0: none
+	kinds   int       // number of values of the second part; 0: there is none
+	pair    float64   // share of all rows that one pair of entity and kind has besides its own; 0: none
 
-	// The episode's, or when it became faster: as parts of the span.
+	// The fields below describe the episode, or the time of acceleration, as parts of the span.
 	from, to float64
-	hot      int     // the entity
-	share    float64 // that it takes meanwhile
-	times    float64 // the rate, over that before
-	second   float64 // bursts: of the minute
+	hot      int     // the entity of the episode
+	share    float64 // its share during the episode
+	times    float64 // the rate relative to the rate before
+	second   float64 // bursts: the second of the minute
 	period   float64 // regular: seconds between two rows of an entity
 }
 
-// arrival is a row: of whom, and when.
+// arrival is a row: its entity and kind, and its time.
 type arrival struct {
 	entity, kind int
 	at           float64
 }
 
-// zipf are the weights of n entities of which the k-th has 1/k^s.
+// zipf returns the weights of n entities. The k-th is proportional to 1/k^s.
 func zipf(n int, s float64) []float64 {
 	out := make([]float64, n)
 	sum := 0.0
@@ -62,7 +62,7 @@ func zipf(n int, s float64) []float64 {
 	return out
 }
 
-// oneHot are weights of which the first is h, and the others are alike.
+// oneHot returns weights with h first and the others equal.
 func oneHot(n int, h float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -72,7 +72,7 @@ func oneHot(n int, h float64) []float64 {
 	return out
 }
 
-// drawProcess draws one. Its rows are the sample that a user would have in a file.
+// drawProcess draws a process. Its rows are the sample that a user would have in a file.
 func drawProcess(r *rand.Rand) *process {
 	p := &process{pattern: pattern(r.IntN(int(patterns))), rows: 6000 + r.IntN(9000)}
 	p.span = pick(r, 6*3600.0, 86400, 3*86400, 7*86400, 30*86400, 90*86400, 365*86400)
@@ -112,8 +112,8 @@ func drawProcess(r *rand.Rand) *process {
 	return p
 }
 
-// intensity is the rate at a part of the span over the rate outside of the episode,
-// or before it became faster.
+// intensity returns the rate at a part of the span, relative to the rate outside the episode, or
+// before the acceleration.
 func (p *process) intensity(x float64) float64 {
 	if p.times > 0 && x >= p.from && x < p.to {
 		return p.times
@@ -121,7 +121,7 @@ func (p *process) intensity(x float64) float64 {
 	return 1
 }
 
-// mean is the intensity on average.
+// mean returns the average intensity.
 func (p *process) mean() float64 {
 	if p.times == 0 {
 		return 1
@@ -129,9 +129,8 @@ func (p *process) mean() float64 {
 	return 1 + (p.times-1)*(p.to-p.from)
 }
 
-// peakRate is the rate of an entity at its busiest, or of a pair of it and a kind, or
-// with -1 of all together, where the rate of all is one a second: on average, or, where
-// it became faster, since then.
+// peakRate returns the rate of an entity, or of its pair with a kind, at its busiest; e = -1: of
+// all together. The total rate is one a second, on average or, after an acceleration, since then.
 func (p *process) peakRate(e int, ofPair bool) float64 {
 	share := func(base float64) float64 {
 		if e < 0 {
@@ -167,7 +166,7 @@ func (p *process) peakRate(e int, ofPair bool) float64 {
 	return share(1)
 }
 
-// shareOf is the share of all rows that an entity has, or a pair with it.
+// shareOf returns the share of all rows of an entity, or of its pair with a kind.
 func (p *process) shareOf(e int, ofPair bool) float64 {
 	w := p.weights[e]
 	if ofPair {
@@ -178,7 +177,7 @@ func (p *process) shareOf(e int, ofPair bool) float64 {
 		w += p.pair
 	}
 	if p.pattern == episode {
-		part := p.times * (p.to - p.from) / p.mean() // of the rows that come in the episode
+		part := p.times * (p.to - p.from) / p.mean() // share of the rows that arrive in the episode
 		w *= 1 - part*p.share
 		if e == p.hot {
 			all := part * p.share
@@ -191,7 +190,7 @@ func (p *process) shareOf(e int, ofPair bool) float64 {
 	return w
 }
 
-// hottest is the entity whose rate at its busiest is the greatest, and that rate.
+// hottest returns the entity with the greatest rate at its busiest, and that rate.
 func (p *process) hottest(ofPair bool) (e int, rate float64) {
 	for i := range p.weights {
 		if x := p.peakRate(i, ofPair); x > rate*(1+1e-9) {
@@ -201,7 +200,7 @@ func (p *process) hottest(ofPair bool) (e int, rate float64) {
 	return e, rate
 }
 
-// largest is the greatest share of all rows.
+// largest returns the greatest share of all rows.
 func (p *process) largest(ofPair bool) (share float64) {
 	for i := range p.weights {
 		share = math.Max(share, p.shareOf(i, ofPair))
@@ -209,7 +208,7 @@ func (p *process) largest(ofPair bool) (share float64) {
 	return share
 }
 
-// drawRows draws the rows, in the order of time.
+// drawRows draws the rows in the order of time.
 func (p *process) drawRows(r *rand.Rand) []arrival {
 	cumulative := make([]float64, len(p.weights))
 	sum := 0.0

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Answer is what some advice says, in terms that any advice has.
+// Answer is the content of some advice, in terms that any advice has.
 type Answer struct {
 	Partition  []string // columns of the data
-	Clustering []string // those that it adds as AddedID
+	Clustering []string // a column that the advice adds is AddedID
 	Bucket     string
 	Shards     int
 	Further    []string // the first column of the partition key of each further table or index
@@ -38,42 +38,42 @@ type Named struct {
 	Columns []string
 }
 
-// Column is what the advice says of a column.
+// Column is what the advice says about a column.
 type Column struct {
 	Text     bool
 	Distinct Interval
 	TopShare Interval
-	First    time.Time // of a time
+	First    time.Time // of a column of times
 	Last     time.Time
 }
 
-// Interval is a figure and the bounds that it is said to be in.
+// Interval is a figure with the bounds that the advice gives.
 type Interval struct{ Value, Low, High float64 }
 
-// Points are what an answer is awarded, of a hundred:
+// Points are the points of an answer, out of a hundred:
 //
 //	40 key: 20 for the columns of the partition key; 10 if the clustering columns begin
-//	   with those that the queries want, in their order; 10 if what is behind these tells
-//	   rows apart, and no more is there than that takes.
-//	20 shards and bucket: 8 for the bucket (4 if it is finer than need be), 8 for the
-//	   number of shards, 4 for the further tables: those that are wanted, and none that
-//	   is written two thousand times as often as it is asked.
-//	15 names: 10 by the part of the antipatterns that it names, 5 less 2.5 for each that
-//	   it names and that is none.
-//	15 figures: by the part of those asked for that are right: the truth within the
-//	   tolerance, or within the interval that the answer says, which may be a fifth wide.
-//	10 facts: by the part of those asked for that are right: which column says when, from
-//	   when to when, what is a code and no number, the hottest value, when the rate
-//	   changed, whether a cache is wanted.
+//	   with those that the queries need, in their order; 10 if the columns after them identify
+//	   rows, without unnecessary ones.
+//	20 shards and bucket: 8 for the bucket (4 if it is finer than necessary), 8 for the
+//	   number of shards, 4 for the further tables: those that are needed, and none that
+//	   is written two thousand times as often as it is read.
+//	15 names: 10 by the share of the antipatterns that it names, 5 less 2.5 for each wrong
+//	   one that it names.
+//	15 figures: by the share of the required ones that are right: the truth within the
+//	   tolerance, or within the answer's interval, which may be a fifth wide.
+//	10 facts: by the share of the required ones that are right: which column is the time, its
+//	   first and last value, which column is a code and not a number, the hottest value, when
+//	   the rate changed, whether a cache is useful.
 type Points struct {
 	Key, Shards, Names, Figures, Facts float64
 	Faults                             []string
 }
 
-// Total is all of them.
+// Total returns the sum of all points.
 func (p *Points) Total() float64 { return p.Key + p.Shards + p.Names + p.Figures + p.Facts }
 
-// Score awards points.
+// Score computes the points of an answer.
 func Score(t *Truth, a *Answer) *Points {
 	p := &Points{}
 	p.key(t, a)
@@ -166,7 +166,7 @@ func (p *Points) names(t *Truth, a *Answer) {
 	p.Names += math.Max(0, 5-less)
 }
 
-// right says whether a figure is what is true.
+// right reports whether a figure is correct.
 func (f *Figure) right(x Interval) bool {
 	if math.Abs(x.Value-f.Value) <= f.Within*f.Value+1e-9 {
 		return true

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// role is what a column is in the process.
+// role is the role of a column in the process.
 type role int
 
 const (
-	entity role = iota // who writes
-	kind               // a second part of who writes
-	when               // it was written
-	day                // of when, a column of its own
-	id                 // tells rows apart, or is called as if it did
-	status             // a few values
+	entity role = iota // the writer
+	kind               // a second part of the writer
+	when               // the time of the write
+	day                // the day of when, in its own column
+	id                 // identifies rows, or is named as if it did
+	status             // one of a few values
 	number
 	note
-	other // a time that is not that of writing
+	other // a time other than that of the write
 	roles
 )
 
-// words are what columns are called, by language; a role has several names.
+// words are the names of columns by language. A role has several names.
 var words = map[string][roles][]string{
 	"en": {
 		{"device_id", "customer", "tenant", "vehicle", "account_no", "channel", "store"}, {"kind", "topic", "metric", "category"}, {"ts", "created_at", "event_time", "recorded_at", "at"}, {"event_date", "business_day"},
@@ -55,7 +55,7 @@ var languages = []string{"de", "en", "es", "fr", "it", "pl"}
 
 var tables = []string{"events", "readings", "messungen", "orders", "auftraege", "mouvements", "pedidos", "zdarzenia", "shop.orders", "iot.readings"}
 
-// name draws what a column of a role is called, and not as another one is.
+// name draws the name of a role's column, different from the other columns' names.
 func (s *Set) name(r *rand.Rand, ro role) string {
 	list := words[s.language][ro]
 	for {
@@ -76,5 +76,5 @@ func (s *Set) name(r *rand.Rand, ro role) string {
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-// chance is true in so many of a hundred draws.
+// chance returns true in a percentage of the draws.
 func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package draws has the flags of rapid that tests which draw histories want otherwise.
+// Package draws sets flags of rapid for tests that draw histories.
 //
 // It imports nothing of this module.
 package draws
@@ -9,13 +9,13 @@ import "flag"
 
 // Defaults sets flags that the command line does not give. Only a TestMain may call it.
 //
-// A test against a foreign engine gives rapid.seed, so that each run draws the same:
-// what that engine does in a way of its own, or this one has wrong, and no history has
-// met yet, is not found by a change of something else. It is looked for with
+// A test against a foreign engine sets rapid.seed, so that each run draws the same histories. Such
+// engines have their own behaviour, and this one may have errors, that no history has met yet. A
+// change of something else must not reveal them. To look for them, use
 //
 //	go test PACKAGE -rapid.seed=0 -rapid.checks=2000
 //
-// which draws others each time.
+// which draws other histories each time.
 func Defaults(values map[string]string) {
 	flag.Parse()
 	flag.Visit(func(f *flag.Flag) { delete(values, f.Name) })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dynalite starts dynalite, an implementation of the DynamoDB API on
-// Node, for tests that compare answers with it. `make deps` brings it by npm.
+// Package dynalite starts dynalite, an implementation of the DynamoDB API on Node, for tests that
+// compare answers with it. `make deps` installs it with npm.
 //
 // It imports internal/testkit/deps and internal/testkit/server.
 package dynalite
@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/server"
 )
 
-// Start starts a dynalite, in memory and empty, for the life of the test, and
-// returns its URL. Tables are there at once and gone at once.
+// Start starts an empty dynalite in memory for the duration of the test and returns its URL. It
+// creates and deletes tables at once.
 func Start(t testing.TB) string {
 	t.Helper()
 	cli, err := deps.Path("dynalite/node_modules/dynalite/cli.js")

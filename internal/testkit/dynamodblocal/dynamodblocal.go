@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dynamodblocal starts DynamoDB Local, AWS's own, for comparisons that
-// people run who accept its licence: `make diff-dynamodb-local` brings it.
+// Package dynamodblocal starts DynamoDB Local, AWS's own implementation, for comparisons. Only
+// people who accept its licence run them: `make diff-dynamodb-local` downloads it.
 //
 // It imports internal/testkit/deps and internal/testkit/server.
 package dynamodblocal
@@ -15,8 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/server"
 )
 
-// Start starts a DynamoDB Local, in memory and empty, for the life of the test, and
-// returns its URL.
+// Start starts an empty DynamoDB Local in memory for the duration of the test and returns its URL.
 func Start(t testing.TB) string {
 	t.Helper()
 	dir, err := deps.Path("dynamodb-local")
@@ -30,7 +29,7 @@ func Start(t testing.TB) string {
 	return "http://" + server.Start(t, "DynamoDB Local", func(port string) *exec.Cmd {
 		cmd := exec.Command(java, "-Xmx1g", "-XX:+UseSerialGC", "-Djava.library.path="+dir, "-cp", filepath.Join(dir, "*"),
 			"com.amazonaws.services.dynamodbv2.local.main.ServerRunner", "-inMemory", "-port", port)
-		cmd.Dir = dir // it writes a file where it is started
+		cmd.Dir = dir // it writes a file into its working directory
 		return cmd
 	})
 }

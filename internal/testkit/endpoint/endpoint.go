@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package endpoint serves DynamoDB's protocol on a port of this machine, for the
-// life of a test.
+// Package endpoint serves DynamoDB's protocol on a port of this machine while a test runs.
 //
 // It imports dynamodoor, dynamodoor/run, engine/items and internal/testkit/itemstore.
 package endpoint
@@ -16,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
-// Start serves a router, which shards tables as they ask for, on an engine in
-// memory; o.Backend is not to be set.
+// Start serves a router, which shards tables with tags, on an engine in memory. The caller must not
+// set o.Backend.
 func Start(t testing.TB, o run.Options) (router *run.Router, url string) {
 	t.Helper()
 	o.Backend = itemstore.Open(t, items.Options{})
@@ -28,7 +27,7 @@ func Start(t testing.TB, o run.Options) (router *run.Router, url string) {
 	return router, Serve(t, dynamodoor.Options{Store: router})
 }
 
-// Serve serves what o says.
+// Serve serves a door with options o.
 func Serve(t testing.TB, o dynamodoor.Options) (url string) {
 	t.Helper()
 	door, err := dynamodoor.New(o)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package itemstore opens the embedded engine of items in memory, for the life of
-// a test.
+// Package itemstore opens the embedded engine of items in memory while a test runs.
 //
 // It imports engine/items and engine/storage, so that any package above those may
 // be tested with it.
@@ -17,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// Open opens an empty store. Sweeps are the test's to begin, whatever o says.
+// Open opens an empty store. The test itself starts sweeps, whatever o says.
 func Open(t testing.TB, o items.Options) *items.Store {
 	t.Helper()
 	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})

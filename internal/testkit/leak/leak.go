@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leak looks for goroutines that tests have left behind.
+// Package leak finds goroutines that tests have left behind.
 //
-// A goroutine that was told to end ends when the scheduler comes to it, which on a
-// loaded machine may take longer than goleak's own half second; one that was leaked
-// never does. So these wait for as long as anybody could.
+// A goroutine that was told to end does so when the scheduler runs it. On a loaded machine, that may
+// take longer than goleak's own half second. A leaked goroutine never ends. So the functions here
+// wait for a long time.
 //
 // It imports nothing of this module.
 package leak
@@ -18,10 +18,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is far more than any goroutine takes that ends at all.
+// patience is much longer than any goroutine takes to end.
 const patience = 30 * time.Second
 
-// Main runs a package's tests, and fails where they leave goroutines.
+// Main runs a package's tests, and fails if they leave goroutines.
 func Main(m *testing.M, options ...goleak.Option) {
 	code := m.Run()
 	if code == 0 {
@@ -33,7 +33,7 @@ func Main(m *testing.M, options ...goleak.Option) {
 	os.Exit(code)
 }
 
-// Check fails a test that leaves goroutines, but for those of goleak.IgnoreCurrent.
+// Check fails a test that leaves goroutines, except those of goleak.IgnoreCurrent.
 func Check(t testing.TB, options ...goleak.Option) {
 	t.Helper()
 	if err := find(patience, options...); err != nil {
@@ -43,7 +43,7 @@ func Check(t testing.TB, options ...goleak.Option) {
 
 func find(patience time.Duration, options ...goleak.Option) error {
 	for deadline := time.Now().Add(patience); ; {
-		err := goleak.Find(options...) // waits between looks
+		err := goleak.Find(options...) // pauses between checks
 		if err == nil || time.Now().After(deadline) {
 			return err
 		}

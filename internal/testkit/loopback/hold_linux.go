@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// hold binds a socket that never listens. With SO_REUSEADDR, which servers set, another
-// may be bound to the same port and listen; but who asks for any port, to listen or to
-// connect from, is given one that no socket is bound to.
+// hold binds a socket that never listens. With SO_REUSEADDR, which servers set, another socket may
+// be bound to the same port and listen. But a process that asks for any port, to listen or to
+// connect from, gets one to which no socket is bound.
 func hold() (addr string, release func(), err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -6,8 +6,8 @@ package loopback
 
 import "net"
 
-// hold finds a port on which nothing listened a moment ago: a socket that is bound to
-// it would keep everybody from it.
+// hold finds a port on which nothing listened a moment ago. It cannot keep the port with a bound
+// socket, because no other socket could use it then.
 func hold() (addr string, release func(), err error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loopback has what tests listen on: addresses of this machine, and a network
-// in memory.
+// Package loopback provides addresses on which tests listen: on this machine, and in a network in
+// memory.
 package loopback
 
 import "testing"
 
-// FreeAddr is a host:port for the test to listen on, in this process or another, as
-// often as it likes. Nothing listens there before, and where the system can be told
-// so (hold), nobody else is given the port until the test ends.
+// FreeAddr returns a host:port on which the test can listen, in this process or another, as often
+// as it likes. Nothing listens there before. If the system allows it (hold), no other process gets
+// the port until the test ends.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
 	addr, release, err := hold()
@@ -19,5 +19,5 @@ func FreeAddr(t testing.TB) string {
 	return addr
 }
 
-// Hold is FreeAddr until release is called, for what is no test.
+// Hold does what FreeAddr does, until release is called, for callers that are not tests.
 func Hold() (addr string, release func(), err error) { return hold() }

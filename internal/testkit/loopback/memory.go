@@ -8,19 +8,18 @@ import (
 	"sync"
 )
 
-// Memory is a listener without sockets, for tests in a bubble of testing/synctest: it,
-// its connections and their deadlines go by the bubble's clock, and what is on the way
-// takes no time.
+// Memory is a listener without sockets, for tests in a bubble of testing/synctest. It, its
+// connections and their deadlines use the bubble's clock, and transport takes no time.
 type Memory struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-// NewMemory returns a listener.
+// NewMemory returns a listener in memory.
 func NewMemory() *Memory { return &Memory{conns: make(chan net.Conn), closed: make(chan struct{})} }
 
-// Dial connects to it, whatever address is asked for.
+// Dial connects to the listener, whatever the address is.
 func (m *Memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
@@ -43,11 +42,11 @@ func (m *Memory) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept and Dial; connections go on.
+// Close ends Accept and Dial. Connections stay open.
 func (m *Memory) Close() error {
 	m.once.Do(func() { close(m.closed) })
 	return nil
 }
 
-// Addr is a name.
+// Addr returns a placeholder name.
 func (*Memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package planted has data with a known truth, the queries that one would have of
-// them, and what an expert would say.
+// Package planted provides data with a known truth, typical queries on them, and an expert's
+// conclusions.
 package planted
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Set is one set of data and its truth.
+// Set is one set of data with its truth.
 type Set struct {
 	Name    string
 	Rows    func() *Table
@@ -19,13 +19,13 @@ type Set struct {
 	Target  string // "": cassandra
 
 	Key        string // columns of the partition key, in any order
-	Clustering string // with what it begins
+	Clustering string // the first clustering columns
 	Sharded    bool
 	Bucket     bool
-	Bad        []string // antipatterns that must be named, and their columns
-	Not        []string // names that must not
-	Hot        string   // a value among the hot keys
-	Extras     int      // further tables or indexes
+	Bad        []string // antipatterns that the advice must name, with their columns
+	Not        []string // names that the advice must not use
+	Hot        string   // one of the hot keys
+	Extras     int      // number of further tables or indexes
 }
 
 // Table is rows with the names of their columns.
@@ -34,7 +34,7 @@ type Table struct {
 	Rows  [][]string
 }
 
-// generate makes rows of a function of their number.
+// generate makes rows with a function of the row number.
 func generate(seed uint64, n int, names string, row func(r *rand.Rand, i int) string) *Table {
 	r := rand.New(rand.NewPCG(seed, 7))
 	tb := &Table{Names: strings.Split(names, ",")}
@@ -52,12 +52,12 @@ func at(seconds float64) string {
 
 func day(n int) string { return start.AddDate(0, 0, n).Format(time.DateOnly) }
 
-// zipf draws 0..n-1, small ones far more often.
+// zipf draws a number from 0 to n-1; small numbers are far more frequent.
 func zipf(r *rand.Rand, s float64, n int) int {
 	return int(rand.NewZipf(r, s, 1, uint64(n-1)).Uint64())
 }
 
-// Sets are all of them.
+// Sets lists all sets.
 var Sets = []Set{
 	{
 		Name: "nothing wrong",

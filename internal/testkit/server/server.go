@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package server starts servers that listen on a port of this machine, for the
-// life of a test.
+// Package server starts servers that listen on a port of this machine while a test runs.
 //
 // It imports internal/testkit/loopback and internal/testkit/watchdog.
 package server
@@ -17,9 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/watchdog"
 )
 
-// Start starts the server that command gives for a free port, waits until it
-// listens there, and returns its address. The server ends with the test, and with
-// the test's process.
+// Start starts the server that command returns for a free port, waits until it listens there, and
+// returns its address. The server ends with the test and with the test's process.
 func Start(t testing.TB, name string, command func(port string) *exec.Cmd) (addr string) {
 	t.Helper()
 	addr = loopback.FreeAddr(t)
@@ -40,7 +38,7 @@ func Start(t testing.TB, name string, command func(port string) *exec.Cmd) (addr
 	guard.Guard(cmd.Process.Pid)
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // it is killed
+		_ = cmd.Wait() // the process was killed
 		close(ended)
 	}()
 	t.Cleanup(func() {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command soak runs the property tests of this module with fresh seeds until its
-// time is over. It prints each seed that fails with the command that repeats it:
+// Command soak runs the property tests of this module with new seeds until its time is over. It
+// prints each seed that fails, with the command that repeats it:
 //
 //	go run ./internal/testkit/cmd/soak -for 1h
 //
-// It exits with 1 where a seed failed; with -report it prints the failures and
-// exits with 0. Packages whose tests need a Cassandra take part where
-// EVENKEEL_TEST_CASSANDRA names one (see with-cassandra).
+// It exits with 1 if a seed failed. With -report, it prints the failures and exits with 0. Packages
+// whose tests need a Cassandra take part if EVENKEEL_TEST_CASSANDRA names one (see with-cassandra).
 package main
 
 import (
@@ -45,8 +44,8 @@ func main() {
 	}
 }
 
-// soak returns how many runs failed. It runs each package once at least, however
-// short the limit is.
+// soak returns the number of failed runs. It runs each package at least once, however short the
+// limit is.
 func soak(ctx context.Context, limit time.Duration, checks int) (failed int, err error) {
 	suites, err := find(os.Getenv(cassandra.AddrVariable) != "")
 	if err != nil {
@@ -69,7 +68,7 @@ func soak(ctx context.Context, limit time.Duration, checks int) (failed int, err
 			if ctx.Err() != nil || runs >= len(suites) && time.Now().After(end) {
 				break
 			}
-			seed := 1 + rand.Uint64N(1<<53) // rapid draws one of its own for 0
+			seed := 1 + rand.Uint64N(1<<53) // rapid draws its own seed for 0
 			runs++
 			if out, ok := s.run(ctx, seed, checks); !ok && ctx.Err() == nil {
 				failed++
@@ -93,7 +92,7 @@ func (s *suite) build(ctx context.Context, bin string) error {
 	return nil
 }
 
-// run returns the end of what the tests print, and whether they pass.
+// run returns the end of the tests' output, and whether they pass.
 func (s *suite) run(ctx context.Context, seed uint64, checks int) (string, bool) {
 	cmd := exec.CommandContext(ctx, s.binary, "-test.run", s.tests, "-test.timeout", "20m",
 		fmt.Sprintf("-rapid.seed=%d", seed), fmt.Sprintf("-rapid.checks=%d", checks), "-rapid.nofailfile")

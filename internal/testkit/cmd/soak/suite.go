@@ -20,19 +20,19 @@ import (
 // suite is the property tests of a package.
 type suite struct {
 	path, dir string // import path and folder
-	tests     string // the -test.run pattern that chooses them
+	tests     string // the -test.run pattern that selects them
 	binary    string
 }
 
-// listed is what `go list -json` says of a package.
+// listed is the output of `go list -json` for a package.
 type listed struct {
 	ImportPath, Dir           string
 	TestGoFiles, XTestGoFiles []string
 	TestImports, XTestImports []string
 }
 
-// find returns the packages that have property tests. Those that need a Cassandra
-// are left out where there is none.
+// find returns the packages that have property tests. Without a Cassandra, it leaves out those that
+// need one.
 func find(haveCassandra bool) ([]suite, error) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,TestImports,XTestImports", "./...")
 	out, err := cmd.Output()

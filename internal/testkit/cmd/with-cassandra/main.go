@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command with-cassandra starts the Cassandra that tests share, runs a command
-// with its address in EVENKEEL_TEST_CASSANDRA, ends Cassandra, and exits as the
-// command did:
+// Command with-cassandra starts the Cassandra that tests share and runs a command with its address
+// in EVENKEEL_TEST_CASSANDRA. Then it ends Cassandra and exits with the command's code:
 //
 //	go run ./internal/testkit/cmd/with-cassandra go test ./...
 package main
@@ -44,7 +43,7 @@ func run(args []string) int {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), cassandra.AddrVariable+"="+i.Addr(), cassandra.LogVariable+"="+i.Log())
-	// First as a terminal would: `go test` then ends its test binaries itself.
+	// Interrupt it first, as a terminal would: `go test` then ends its test binaries itself.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 20 * time.Second
 	err = cmd.Run()
