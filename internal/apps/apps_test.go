@@ -14,7 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// events are a run as test2json prints it: NAME is how, in the order of their ends.
+// events returns a run as test2json prints it. Each of ended is a test's name and outcome, in the
+// order of their ends.
 func events(last string, ended ...string) io.Reader {
 	var b strings.Builder
 	for _, e := range ended {
@@ -59,7 +60,7 @@ func TestSurprises(t *testing.T) {
 	}{
 		{door, []string{"TestA/one", "TestA/two"}, 0},
 		{door, []string{"TestA/one", "TestRacy"}, 0},
-		{door, []string{"TestA/one", "TestLeft/Out"}, 1}, // it was to be left out
+		{door, []string{"TestA/one", "TestLeft/Out"}, 1}, // it should have been left out
 		{door, nil, 1},
 		{door, []string{"TestA/one", "TestB"}, 1},
 		{engine, []string{"TestA/one"}, 1},
@@ -126,7 +127,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// The document shows the results that are kept, with the versions that are pinned.
+// TestDocument checks that the document shows the kept results, with the pinned versions.
 func TestDocument(t *testing.T) {
 	doc := filepath.Join("..", "..", "docs", "applications.md")
 	text, err := os.ReadFile(doc)

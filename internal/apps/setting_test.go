@@ -12,7 +12,7 @@ import (
 )
 
 func TestNoPanics(t *testing.T) {
-	for metrics, want := range map[string]string{ // of the error; "" for none
+	for metrics, want := range map[string]string{ // the error; "": none
 		"# HELP x y\nevenkeel_cql_panics_total 0\nevenkeel_cql_requests_total{table=\"a b\"} 3\n": "",
 		"evenkeel_cql_panics_total 0\nevenkeel_dynamodb_panics_total 2\n":                         "evenkeel_dynamodb_panics_total is 2",
 	} {
@@ -65,7 +65,7 @@ func TestForward(t *testing.T) {
 	if _, err := io.ReadFull(c, echo); err != nil || string(echo) != "hello" {
 		t.Errorf("%q came back, %v", echo, err)
 	}
-	stop() // ends connections that are open, and does not wait for their clients
+	stop() // closes open connections, and does not wait for their clients
 	if _, err := c.Read(echo); err == nil {
 		t.Error("the connection is open still")
 	}

@@ -20,8 +20,8 @@ func doorTo(t testing.TB, contact string) string {
 	return door.Start(t, st)
 }
 
-// engines serves two doors in front of one embedded engine of the test's own: one
-// as users have it, and one without a router, which shows the physical tables.
+// engines serves two doors in front of the test's own embedded engine: one as users have it, and
+// one without a router, which shows the physical tables.
 func engines(t testing.TB) (sharded, physical string) {
 	t.Helper()
 	st, err := engine.Open(t.TempDir(), engine.Options{})

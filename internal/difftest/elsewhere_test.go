@@ -9,8 +9,8 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// TestPagingStateElsewhere: a paging state of one statement goes on in another one
-// on the table, within the other's own restrictions, as in Cassandra.
+// TestPagingStateElsewhere checks that a paging state of one statement continues in another one on
+// the table, within the other's own restrictions, as in Cassandra.
 func TestPagingStateElsewhere(t *testing.T) {
 	sessions := openAll(t, targets(t), primitive.ProtocolVersion5)
 	setup := []string{"CREATE TABLE t (p int, type int, id int, v int, s int static, PRIMARY KEY (p, type, id))"}
@@ -74,12 +74,12 @@ func TestPagingStateElsewhere(t *testing.T) {
 	}
 }
 
-// TestPagingStateForeign: a paging state of another table, or that was changed, is a
-// protocol error, and the connection goes on.
+// TestPagingStateForeign checks that a paging state of another table, or a changed one, is a
+// protocol error, and that the connection stays usable.
 func TestPagingStateForeign(t *testing.T) {
 	for _, s := range openAll(t, targets(t)[1:], primitive.ProtocolVersion5) {
 		if s.Sharding == "" && s.Backend == s.Addr || s.Name == "door" {
-			continue // those are Cassandra's own
+			continue // their paging states are Cassandra's own
 		}
 		for _, table := range []string{"t", "u"} {
 			if err := s.must(s.text("CREATE TABLE " + table + " (p int, c int, v int, PRIMARY KEY (p, c))")); err != nil {

@@ -15,15 +15,14 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/draws"
 )
 
-// TestMain gives drawn histories, each of which costs a table on every target, a
-// smaller default number than rapid's 100. A failure is printed as a script, so
-// rapid's own file of it is not needed.
+// TestMain sets a smaller default number of drawn histories than rapid's 100, because each costs a
+// table on every target. A failure is printed as a script, so rapid's own file of it is not needed.
 func TestMain(m *testing.M) {
 	draws.Defaults(map[string]string{"rapid.checks": "30", "rapid.seed": "1", "rapid.nofailfile": "true"})
 	os.Exit(m.Run())
 }
 
-// TestDifference says that each thing that is promised to be compared is.
+// TestDifference checks that everything is compared that the package promises to compare.
 func TestDifference(t *testing.T) {
 	base := func() *Answer {
 		return &Answer{
@@ -150,7 +149,7 @@ APPLY BATCH;`)
 	}
 }
 
-// TestHistoriesReplay says that a drawn history reads back from its printed form.
+// TestHistoriesReplay checks that a drawn history can be read back from its printed form.
 func TestHistoriesReplay(t *testing.T) {
 	made := encodings{}
 	for _, p := range valuePools {

@@ -11,9 +11,9 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// TestHiddenFromTheFirst says that whoever reads the schema while a sharded table
-// is created sees no table or the logical one, never the physical one: drivers read
-// it at once when they hear of a change.
+// TestHiddenFromTheFirst checks that a client that reads the schema while a sharded table is
+// created sees no table or the logical one, never the physical one. Drivers read the schema as soon
+// as they hear of a change.
 func TestHiddenFromTheFirst(t *testing.T) {
 	for _, s := range openAll(t, targets(t), primitive.ProtocolVersion5) {
 		if s.Sharding == "" {

@@ -25,16 +25,16 @@ type column struct {
 // shape is the drawn table.
 type shape struct {
 	pk, ck, statics, regs []column
-	stamps                string // how writes are stamped: "explicit", "client" or "mixed"
+	stamps                string // source of the writes' timestamps: "explicit", "client" or "mixed"
 	ttl                   bool
 	lwt                   bool
-	timed                 bool      // a BATCH deletes rows alone: ranges of many buckets are refused there
+	timed                 bool      // a BATCH deletes only rows: ranges of many buckets are refused there
 	encoded               encodings // nil: nothing is bound
 }
 
-// A deal is what a history has whatever is drawn, beside an UPDATE: a statement of a
-// class that is drawn rarely, or only on some tables, and one of a class of which more is
-// demanded. Classes are dealt in turn, so that few histories have enough of all (tally.go).
+// deal is what a history contains in any case, besides an UPDATE: a statement of a class that is
+// drawn rarely, or only on some tables, and one of a class with a higher floor. Classes are dealt
+// in turn, so that a few histories have enough of all (tally.go).
 type deal struct{ rare, staple int }
 
 const (
@@ -45,7 +45,7 @@ const (
 	dealPartitions
 	dealFilter
 	dealTuple
-	dealCondition // the last: strategy random has none
+	dealCondition // the last one: strategy random has none
 	rareDeals
 )
 
@@ -58,16 +58,16 @@ const (
 	stapleDeals
 )
 
-// strategy is what the sharded targets of a history have.
+// strategy is the strategy of a history's sharded targets.
 type strategy int
 
 const (
 	calculated strategy = iota
 	random              // no conditions
-	timed               // the first clustering column tells the time, and there are no static columns
+	timed               // the first clustering column is the time, and there are no static columns
 )
 
-// dealOf is what is dealt to the n-th history.
+// dealOf returns the deal of the n-th history.
 func dealOf(n int, of strategy) deal {
 	if of == random {
 		return deal{n % dealCondition, n % stapleDeals}
@@ -75,8 +75,8 @@ func dealOf(n int, of strategy) deal {
 	return deal{n % rareDeals, n % stapleDeals}
 }
 
-// drawHistory draws a script on table t. Under strategy random there are no
-// conditions, and which of several equal clustering keys' bytes comes back is open.
+// drawHistory draws a script on table t. Under strategy random there are no conditions, and it is
+// open which of several equal clustering keys' bytes comes back.
 func drawHistory(t *rapid.T, encoded encodings, of strategy, dealt deal) *Script {
 	s := drawShape(t, dealt)
 	s.lwt = s.lwt && of != random
@@ -105,7 +105,7 @@ func drawHistory(t *rapid.T, encoded encodings, of strategy, dealt deal) *Script
 		steps = slices.Insert(steps, rapid.IntRange(0, len(steps)).Draw(t, "dealt at"), step)
 	}
 	script.Steps = append(script.Steps, steps...)
-	// Whatever happened, all that is left is compared at the end.
+	// Whatever happened, the end compares all remaining rows.
 	all := Step{Text: "SELECT * FROM t", Error: -1, Unordered: true, Pages: []int32{3, 100}}
 	script.Steps = append(script.Steps, all)
 	if s.ttl {
@@ -179,7 +179,7 @@ func drawShape(t *rapid.T, dealt deal) *shape {
 		s.ck[i].desc = rapid.Bool().Draw(t, "desc")
 	}
 	s.regs = draw("v", valuePools, rapid.IntRange(1, 3).Draw(t, "regular columns"))
-	// One int is always there to be added up.
+	// There is always one int to be added up.
 	s.regs = append(s.regs, column{pool: intPool, name: "n"})
 	s.statics = draw("s", valuePools, rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "static columns"))
 	return s
@@ -233,8 +233,7 @@ func (s *shape) drawStep(t *rapid.T) Step {
 	return step
 }
 
-// drawRare draws a statement of the class that was dealt, of a kind that no target
-// refuses.
+// drawRare draws a statement of the dealt rare class, of a kind that no target refuses.
 func (s *shape) drawRare(t *rapid.T, class int) Step {
 	step := Step{Error: -1}
 	switch class {
@@ -262,7 +261,7 @@ func (s *shape) drawRare(t *rapid.T, class int) Step {
 	return step
 }
 
-// drawStaple does likewise.
+// drawStaple draws a statement of the dealt staple class, of a kind that no target refuses.
 func (s *shape) drawStaple(t *rapid.T, class int) Step {
 	step := Step{Error: -1}
 	switch class {
@@ -285,16 +284,15 @@ func (s *shape) drawStaple(t *rapid.T, class int) Step {
 
 // ---- writes -----------------------------------------------------------------
 
-// literal draws a literal of c, marked so that settle can put a bind marker in its
-// place.
+// literal draws a literal of c, marked so that settle can replace it by a bind marker.
 func literal(t *rapid.T, c column) string {
 	return "\x01" + c.typ + "\x02" + rapid.SampledFrom(c.literals).Draw(t, c.name) + "\x03"
 }
 
 var marked = regexp.MustCompile("\x01([^\x02]*)\x02([^\x03]*)\x03")
 
-// settle makes a step's text final: with its literals, or with bind markers for
-// them and the values as Cassandra serialized them.
+// settle makes a step's text final: with its literals, or with bind markers for them and the values
+// as Cassandra serialized them.
 func (s *shape) settle(t *rapid.T, step *Step) {
 	bind := s.encoded != nil && rapid.Bool().Draw(t, "bound")
 	step.Text = marked.ReplaceAllStringFunc(step.Text, func(m string) string {
@@ -307,7 +305,7 @@ func (s *shape) settle(t *rapid.T, step *Step) {
 	})
 }
 
-// value is a literal or null.
+// value draws a literal or null.
 func value(t *rapid.T, c column) string {
 	if rapid.IntRange(0, 5).Draw(t, c.name+" null") == 5 {
 		return "null"
@@ -320,7 +318,7 @@ func (s *shape) drawUsing(t *rapid.T, ttl bool) string {
 	var parts []string
 	stamp := s.stamps == "explicit" || s.stamps == "mixed" && rapid.Bool().Draw(t, "stamped")
 	if stamp {
-		// Few, so that equal and past ones are met often.
+		// There are few, so that equal and past ones occur often.
 		parts = append(parts, fmt.Sprintf("TIMESTAMP %d", rapid.IntRange(1, 6).Draw(t, "timestamp")))
 	}
 	if ttl && s.ttl && rapid.IntRange(0, 2).Draw(t, "ttl") == 2 {
@@ -419,7 +417,7 @@ func (s *shape) drawDeleteOf(t *rapid.T, using string, scope int) string {
 
 func (s *shape) drawBatch(t *rapid.T) string {
 	kind := rapid.SampledFrom([]string{"BEGIN BATCH", "BEGIN UNLOGGED BATCH"}).Draw(t, "batch")
-	// Cassandra wants the timestamp on the batch or on its statements, not on both.
+	// Cassandra accepts the timestamp on the batch or on its statements, not on both.
 	using, inner := s.drawUsing(t, false), func() string { return "" }
 	if using == "" {
 		inner = func() string { return s.drawUsing(t, true) }
@@ -448,7 +446,7 @@ func (s *shape) drawBatch(t *rapid.T) string {
 	return strings.Join(append(lines, "APPLY BATCH"), "\n")
 }
 
-// The kinds of conditional writes.
+// These are the kinds of conditional writes.
 const (
 	lwtInsert = iota
 	lwtUpdate
@@ -461,7 +459,7 @@ func (s *shape) drawLWT(t *rapid.T, kind int) string {
 	where := strings.Join(append(equals(t, s.pk), equals(t, s.ck)...), " AND ")
 	switch kind {
 	case lwtInsert:
-		// With a static column it is refused or not by where the row's shard is.
+		// With a static column, the shard of the row decides whether it is refused.
 		return s.drawInsertOf(t, s.regs, "") + " IF NOT EXISTS"
 	case lwtUpdate:
 		return fmt.Sprintf("UPDATE t SET n = %d WHERE %s IF EXISTS", rapid.IntRange(0, 9).Draw(t, "n"), where)
@@ -478,8 +476,8 @@ func (s *shape) drawLWT(t *rapid.T, kind int) string {
 
 // ---- reads ------------------------------------------------------------------
 
-// drawSlice draws restrictions of the clustering columns: equalities of a prefix,
-// then a bound or two of the next column or of a tuple.
+// drawSlice draws restrictions of the clustering columns: equalities of a prefix, then one or two
+// bounds of the next column or of a tuple.
 func (s *shape) drawSlice(t *rapid.T) []string {
 	n := rapid.IntRange(0, len(s.ck)-1).Draw(t, "equal prefix")
 	if n+1 < len(s.ck) && rapid.Bool().Draw(t, "tuple") {
@@ -488,8 +486,8 @@ func (s *shape) drawSlice(t *rapid.T) []string {
 	return s.drawBounds(t, n, s.ck[n:n+1])
 }
 
-// drawBounds draws equalities of the first n clustering columns, then a bound or two
-// of those that are named.
+// drawBounds draws equalities of the first n clustering columns, then one or two bounds of the
+// named columns.
 func (s *shape) drawBounds(t *rapid.T, n int, names []column) []string {
 	where := equals(t, s.ck[:n])
 	side := func(ops ...string) string {
@@ -532,16 +530,16 @@ func in(t *rapid.T, c column) string {
 	return c.name + " IN (" + strings.Join(vs, ", ") + ")"
 }
 
-// What a read of rows selects.
+// These are the selections of a read of rows.
 const (
 	selectColumns = iota
 	selectJSON
 	selectTimes
-	selectAll // and two more, so that it is drawn most
+	selectAll // the two values after it mean this, too, so that it is drawn most
 	selectAny = 6
 )
 
-// selection draws what is selected by a read of rows.
+// selection draws the selection of a read of rows.
 func (s *shape) selection(t *rapid.T, what int) string {
 	if what == selectAny {
 		what = rapid.IntRange(selectColumns, selectAny-1).Draw(t, "selection")
@@ -552,7 +550,7 @@ func (s *shape) selection(t *rapid.T, what int) string {
 	case selectJSON:
 		return "JSON *"
 	case selectTimes:
-		// Conditional writes are stamped by the store, each by its own clock.
+		// Each store stamps conditional writes with its own clock.
 		if s.lwt || s.regs[0].typ == "udt" || increments[s.regs[0].typ] != nil {
 			return "n, ttl(n)"
 		}
@@ -590,7 +588,7 @@ func limit(t *rapid.T) string {
 	return ""
 }
 
-// The kinds of reads.
+// These are the kinds of reads.
 const (
 	readRow = iota
 	readPartition
@@ -605,7 +603,7 @@ const (
 	readFew
 )
 
-// What drawRead draws from: partitions and slices twice.
+// reads are the kinds from which drawRead draws. Partitions and slices occur twice.
 var reads = []int{readRow, readPartition, readPartition, readSlice, readSlice, readIn, readInPartitions, readAggregates, readGroups,
 	readPartitions, readEverything, readFew}
 
@@ -621,7 +619,7 @@ func drawPage(t *rapid.T) int32 {
 	return rapid.SampledFrom([]int32{1, 2, 3, 5, 100}).Draw(t, "page size")
 }
 
-// drawReadOf draws a read of a kind that selects what.
+// drawReadOf draws a read of a kind, with a selection.
 func (s *shape) drawReadOf(t *rapid.T, step *Step, kind, what int) {
 	step.Pages = []int32{drawPage(t)}
 	where := func(parts ...[]string) string { return strings.Join(slices.Concat(parts...), " AND ") }

@@ -13,17 +13,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestShardingLaw: one random history gives the same answers on every target. A
-// failure is shrunk and printed as a script; put it into testdata/ to keep it.
+// TestShardingLaw checks that one random history gives the same answers on every target. It shrinks
+// a failure and prints it as a script; put that into testdata/ to keep it.
 func TestShardingLaw(t *testing.T) { law(t, targets(t), calculated) }
 
-// TestShardingLawRandom is the law under strategy random, which has no conditions.
+// TestShardingLawRandom checks the law under strategy random, which has no conditions.
 func TestShardingLawRandom(t *testing.T) { law(t, randomTargets(t), random) }
 
-// TestShardingLawTime is the law under strategy time, whose tables have a time as first
+// TestShardingLawTime checks the law under strategy time, whose tables have a time as first
 // clustering column and no static columns.
 func TestShardingLawTime(t *testing.T) {
-	// Fewer histories than rapid draws unless it is told: all else is as under calculated.
+	// Use fewer histories than rapid's default, because everything else is as under calculated.
 	checks := flag.Lookup("rapid.checks")
 	if before := checks.Value.String(); before == checks.DefValue {
 		if err := checks.Value.Set("32"); err != nil {
@@ -34,8 +34,8 @@ func TestShardingLawTime(t *testing.T) {
 	law(t, timeTargets(t), timed)
 }
 
-// judgeFailed says whether a fault is Cassandra's own failure of a read, of which nothing can
-// be said: 5.0.9 throws IllegalStateException ("PROCESSED UnfilteredRowIterator") for some
+// judgeFailed reports whether a fault is Cassandra's own failure of a read, from which nothing
+// follows: 5.0.9 throws IllegalStateException ("PROCESSED UnfilteredRowIterator") for some
 // partitions with deletions.
 func judgeFailed(fault string) bool {
 	return strings.Contains(fault, "the judge says error 0x1300 Operation failed - received 0 responses and 1 failures")
@@ -60,7 +60,7 @@ func law(t *testing.T, all []Target, of strategy) {
 	histories, failed := 0, false
 	rapid.Check(t, func(rt *rapid.T) {
 		if !failed {
-			histories++ // while what fails is shrunk, it is dealt the same
+			histories++ // while rapid shrinks a failure, the deal stays the same
 		}
 		script := drawHistory(rt, encoded, of, dealOf(histories, of))
 		var faults []string

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// pool is a type with literals of it: few, so that histories meet the same keys
-// again, and among them those on which orders, equalities and encodings differ.
+// pool is a type with a few literals, so that histories use the same keys again. Some literals are
+// those on which orders, equalities and encodings differ.
 type pool struct {
 	typ      string
 	literals []string
@@ -44,7 +44,7 @@ var keyPools = []pool{
 	{"vector<float, 2>", []string{"[1, 2]", "[-1, 0]", "[0.5, 0.25]"}},
 }
 
-// timePools are the types that tell the time.
+// timePools returns the types of times.
 func timePools() []pool {
 	return slices.DeleteFunc(slices.Clone(keyPools), func(p pool) bool { return p.typ != "date" && p.typ != "timestamp" && p.typ != "timeuuid" })
 }
@@ -58,21 +58,20 @@ var valuePools = append([]pool{
 	{"duration", []string{"1d", "2mo3h", "-5s"}},
 }, keyPools...)
 
-// intPool is that of the column that aggregates add up.
+// intPool is the pool of the column that aggregates add up.
 var intPool = pool{"int", []string{"1", "2", "-7", "2147483647"}}
 
-// increments are literals that c = c + literal and c = c - literal can add and take.
+// increments are literals for c = c + literal and c = c - literal.
 var increments = map[string][]string{
 	"list<int>":      {"[2]", "[9, 8]"},
 	"set<text>":      {"{'a'}", "{'z', 'b'}"},
 	"map<text, int>": {"{'a': 7}", "{'q': 8}"},
 }
 
-// encodings are literals' serialized values, by type.
+// encodings holds literals' serialized values, by type.
 type encodings map[string]map[string][]byte
 
-// encode has Cassandra serialize every literal, so that nothing of this module
-// decides what is bound.
+// encode lets Cassandra serialize every literal, so that this module does not decide what is bound.
 func encode(judge *Session) (encodings, error) {
 	pools := append(valuePools[:len(valuePools):len(valuePools)], intPool)
 	var defs []string

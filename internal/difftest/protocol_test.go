@@ -11,8 +11,7 @@ import (
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 )
 
-// eachAnswer calls f with every session, and compares what it answers with the
-// judge's answers, pair by pair.
+// eachAnswer calls f with every session, and compares its answers with the judge's, pair by pair.
 func eachAnswer(t *testing.T, sessions []*Session, o Comparison, f func(s *Session) []*Answer) {
 	t.Helper()
 	var want []*Answer
@@ -48,8 +47,8 @@ func sure(t *testing.T) func(*Answer, error) *Answer {
 	}
 }
 
-// TestProtocol is about what no statement's text can say: BATCH messages, stale
-// and foreign ids, page states and metadata, keyspaces of requests.
+// TestProtocol covers what a statement's text cannot express: BATCH messages, stale and foreign
+// ids, paging states and metadata, keyspaces of requests.
 func TestProtocol(t *testing.T) {
 	all := targets(t)
 	for _, v := range []primitive.ProtocolVersion{primitive.ProtocolVersion4, primitive.ProtocolVersion5} {
@@ -145,7 +144,7 @@ func testProtocol(t *testing.T, sessions []*Session, v primitive.ProtocolVersion
 			if first.State == nil {
 				t.Fatalf("%s: no page state after 5 of 12 rows", s.Name)
 			}
-			// The state is good again, on another connection, and by EXECUTE.
+			// The state is valid again on another connection, and by EXECUTE.
 			other, err := Dial(s.Addr, v, s.Username, s.Password)
 			if err != nil {
 				t.Fatal(err)
@@ -165,7 +164,7 @@ func testProtocol(t *testing.T, sessions []*Session, v primitive.ProtocolVersion
 		eachAnswer(t, sessions, exactly, func(s *Session) (out []*Answer) {
 			for _, size := range []int32{1, 11, 12, 13, 1 << 30} {
 				a := must(s.Query(Request{Query: "SELECT c FROM t WHERE p = 7", PageSize: size}))
-				// After a page that is just full Cassandra does not know whether more comes.
+				// After a page that is just full, Cassandra does not know whether more follows.
 				if more := a.State != nil; size != 12 && more != (size < 12) {
 					t.Errorf("%s: a page of %d of 12 rows says %v to more pages", s.Name, size, more)
 				}
@@ -175,9 +174,9 @@ func testProtocol(t *testing.T, sessions []*Session, v primitive.ProtocolVersion
 		})
 	})
 	t.Run("changed metadata", func(t *testing.T) {
-		// Cassandra forgets the statement, so that the client prepares it anew. A
-		// server may also answer, if it says what the columns are now: by
-		// METADATA_CHANGED in v5, with every result in v4.
+		// Cassandra forgets the statement, so that the client prepares it again. A server may also
+		// answer if it tells the new columns: by METADATA_CHANGED in v5, and with every result in
+		// v4.
 		for _, s := range sessions {
 			star := must(s.Prepare("SELECT * FROM t WHERE p = 7 AND c = 1"))
 			if a := must(s.Execute(star, Request{SkipMeta: true})); len(a.Rows) != 1 || len(a.Rows[0]) != 3 {
@@ -230,7 +229,7 @@ func testProtocol(t *testing.T, sessions []*Session, v primitive.ProtocolVersion
 	})
 }
 
-// TestCompression runs one script over connections that compress.
+// TestCompression runs one script over connections with compression.
 func TestCompression(t *testing.T) {
 	all := targets(t)
 	script, err := ReadScript("testdata/slices.cql")
@@ -261,7 +260,7 @@ func TestCompression(t *testing.T) {
 			}
 			r := &Runner{Sessions: sessions, Refusals: refusals, Tally: &Tally{}, Report: t.Errorf}
 			r.Run(script)
-			// Larger than a segment, and compressible.
+			// This is larger than a segment, and compressible.
 			long := strings.Repeat("long ", 60_000)
 			eachAnswer(t, sessions, Comparison{}, func(s *Session) []*Answer {
 				must := sure(t)

@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 			}
 		}
 	})
-	// Floors and the list of refusals are of the whole run, not of -run …/one.
+	// Floors and the list of refusals apply to the whole run, not to -run …/one.
 	if !whole || testing.Short() || partial() {
 		return
 	}
@@ -66,8 +66,8 @@ func partial() bool {
 	return f != nil && f.Value.String() != "" && f.Value.String() != "^TestScripts$" && f.Value.String() != "TestScripts"
 }
 
-// openAll opens a session to each target, with keyspaces whose names are of equal
-// length; they are dropped when the test ends.
+// openAll opens a session to each target, with keyspaces whose names have equal length. It drops
+// them when the test ends.
 func openAll(t testing.TB, all []Target, v primitive.ProtocolVersion) []*Session {
 	t.Helper()
 	base := cassandra.Keyspace(t, "d")

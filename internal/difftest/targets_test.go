@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
 
-// targets starts what the tests compare and returns it, the judge first. This is
-// the list: what stands here is tested, nothing is left out at run time.
+// targets starts the targets and returns them, the judge first. The tests cover everything in this
+// list; nothing is left out at run time.
 func targets(t testing.TB) []Target {
 	real := cassandra.Shared(t)
 	door := doorTo(t, real)
@@ -30,7 +30,7 @@ func targets(t testing.TB) []Target {
 	return targets
 }
 
-// randomTargets are those of strategy random.
+// randomTargets returns the targets with strategy random.
 func randomTargets(t testing.TB) []Target {
 	real := cassandra.Shared(t)
 	engine, physical := engines(t)
@@ -42,7 +42,7 @@ func randomTargets(t testing.TB) []Target {
 	}
 }
 
-// timeTargets are those of strategy time.
+// timeTargets returns the targets with strategy time.
 func timeTargets(t testing.TB) []Target {
 	real := cassandra.Shared(t)
 	engine, physical := engines(t)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// edges is the architecture: what each package may import of this module. A
-// package stands above all that it imports.
+// edges is the architecture: the packages of this module that each package may import. A package
+// stands above all that it imports.
 var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
@@ -45,7 +45,7 @@ var edges = map[string][]string{
 	"budget":                {},
 	"fence":                 {},
 
-	// What an operator looks at.
+	// Packages for the operator's view.
 	"observe":            {},
 	"observe/exposition": {"observe"},
 	"observe/otlp":       {"observe"},
@@ -117,7 +117,7 @@ var edges = map[string][]string{
 	"shard/timebucket": {},
 	"partitioner":      {},
 
-	// The workbench: what it works out is arithmetic on what it is given.
+	// The workbench: it only computes from its input.
 	"workbench/report":     {"dynamo/api", "workbench/advice", "workbench/capacity", "workbench/inspection", "workbench/profile", "workbench/simulation"},
 	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/datetime", "workbench/keys", "workbench/sketch", "workbench/stats"},
 	"workbench/advice": {
@@ -149,8 +149,8 @@ var edges = map[string][]string{
 	"internal/pictures": {},
 }
 
-// free are packages for tests and examples alone: they may import anything but a
-// command, and nothing imports them but tests and each other.
+// free lists packages that serve only tests and examples. They may import anything except a
+// command, and only tests and each other import them.
 var free = []string{"examples", "internal/apps", "internal/attack", "internal/bench", "internal/difftest", "internal/drivers", "internal/dynamodiff", "internal/ringtest", "internal/testkit"}
 
 func isFree(dir string) bool {
@@ -192,8 +192,8 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// The engine must not know the door, in its tests neither: the door is tested with
-// the engine, not the reverse.
+// TestEngineKnowsNoDoor checks that the engine does not import the door, not even in its tests. The
+// door is tested with the engine, not the reverse.
 func TestEngineKnowsNoDoor(t *testing.T) {
 	for _, f := range source(t) {
 		if f.dir != "engine" && !strings.HasPrefix(f.dir, "engine/") {
@@ -207,7 +207,7 @@ func TestEngineKnowsNoDoor(t *testing.T) {
 	}
 }
 
-// The table itself must not lead in a circle, nor upward from the language.
+// TestEdgesAreAcyclic checks that the table has no cycle, and no edge upward from the language.
 func TestEdgesAreAcyclic(t *testing.T) {
 	state := make(map[string]int)
 	var visit func(dir string, way []string)

@@ -12,25 +12,24 @@ import (
 	"testing"
 )
 
-// pure are the packages without I/O, goroutines, clock or chance: what they need
-// of these is handed to them.
+// pure lists the packages without I/O, goroutines, clock or random numbers. Their callers pass in
+// what they need of these.
 var pure = []string{
 	"cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/result", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire",
 	"cqldoor/plan", "dynamodoor/plan", "dynamodoor/reshard", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamo/schema", "engine/capacity", "partitioner", "reshard", "scatter", "shard", "shardrules", "shard/timebucket", "workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/inspection", "workbench/keys", "workbench/nodetool", "workbench/orders", "workbench/prices", "workbench/profile", "workbench/report", "workbench/simulation", "workbench/sketch", "workbench/stats",
 }
 
-// impure are the imports that these may not have.
+// impure lists the imports that pure packages may not have.
 var impure = []string{
 	"net", "net/http", "os", "os/exec", "os/signal", "io/fs", "io/ioutil", "log", "log/slog", "syscall",
 	"math/rand", "crypto/rand", "runtime/debug",
 }
 
-// seeded are what pure packages may use of math/rand/v2: generators that they are
-// handed, or make of a seed. The functions of the package itself draw from a
-// source of its own.
+// seeded lists what pure packages may use of math/rand/v2: generators that they receive, or make
+// from a seed. The functions of the package itself draw from a source of its own.
 var seeded = []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf"}
 
-// clock are the functions of package time that read or wait for it.
+// clock lists the functions of package time that read the clock or wait for it.
 var clock = []string{
 	"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker",
 }
@@ -65,7 +64,7 @@ func TestPurePackages(t *testing.T) {
 
 const maxLines = 800
 
-// reason is how the head of a long file begins to say why it is long.
+// reason matches the sentence in the head of a long file that says why it is long.
 var reason = regexp.MustCompile(`(?m)^// (This|The) file is long because `)
 
 func TestFileLength(t *testing.T) {
@@ -92,8 +91,8 @@ func TestPackageNames(t *testing.T) {
 	}
 }
 
-// later finds notes of what was left undone. The words are put together here, so
-// that this file does not find itself.
+// later matches notes of unfinished work. The words are put together here, so that this file does
+// not match itself.
 var later = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
 
 func TestNothingIsLeftForLater(t *testing.T) {
@@ -107,7 +106,7 @@ func TestNothingIsLeftForLater(t *testing.T) {
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			if fn, ok := n.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Fuzz") {
-				return false // a fuzz target may pass over an input
+				return false // a fuzz target may skip an input
 			}
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
@@ -139,7 +138,7 @@ func isUnfinished(e ast.Expr) bool {
 	return err == nil && (strings.Contains(s, "not implemented") || strings.Contains(s, "unimplemented"))
 }
 
-// TestLicence says that each file names its licence on its first line.
+// TestLicence checks that each file names its licence on its first line.
 func TestLicence(t *testing.T) {
 	for _, f := range source(t) {
 		if !strings.HasPrefix(f.text, "// SPDX-License-Identifier: Apache-2.0\n\n") {

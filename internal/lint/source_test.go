@@ -27,12 +27,12 @@ type sourceFile struct {
 	fset *token.FileSet
 }
 
-// at is a position for a message.
+// at returns a position for a message.
 func (f *sourceFile) at(p token.Pos) string {
 	return f.path + ":" + strconv.Itoa(f.fset.Position(p).Line)
 }
 
-// imports are the paths that the file imports.
+// imports returns the paths that the file imports.
 func (f *sourceFile) imports(t *testing.T) map[string]*ast.ImportSpec {
 	m := make(map[string]*ast.ImportSpec)
 	for _, spec := range f.ast.Imports {

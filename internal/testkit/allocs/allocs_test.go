@@ -6,8 +6,8 @@ import "testing"
 
 var kept []byte
 
-// What is allocated in some of the measures is another's; what is in each is the
-// function's own.
+// TestPerRun checks that allocations in only some of the measurements are not counted, and that
+// those in each are.
 func TestPerRun(t *testing.T) {
 	calls := 0
 	others := func() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLifecycle walks an instance with users through what tests do to one. It is
-// one test, since each start takes seconds.
+// TestLifecycle does to an instance with users what tests do. It is one test, because each start
+// takes seconds.
 func TestLifecycle(t *testing.T) {
 	i := Start(t, Options{Auth: true})
 	ctx := t.Context()
@@ -51,8 +51,8 @@ func TestLifecycle(t *testing.T) {
 	}
 }
 
-// TestShared says that two tests of a process get the same instance, and that it
-// is an open one.
+// TestShared checks that two tests of a process get the same instance, and that it needs no
+// credentials.
 func TestShared(t *testing.T) {
 	a, b := Shared(t), Shared(t)
 	if a != b {

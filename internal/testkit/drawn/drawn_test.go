@@ -19,7 +19,8 @@ func TestSameSeedSameSet(t *testing.T) {
 	}
 }
 
-// What the truth says of the process is what the rows show, as far as chance allows.
+// TestTruthIsOfTheRows checks that the rows show what the truth says about the process, as far as
+// chance allows.
 func TestTruthIsOfTheRows(t *testing.T) {
 	kinds := make(map[application]int)
 	for seed := range uint64(seeds) {
@@ -57,7 +58,7 @@ func TestTruthIsOfTheRows(t *testing.T) {
 	}
 }
 
-// The right answer has all points, and none that is wrong has many.
+// TestScore checks that the right answer gets all points, and that wrong answers get few.
 func TestScore(t *testing.T) {
 	for seed := range uint64(seeds) {
 		tr := &New(seed).Truth

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A goroutine that stays is found, one that ends late is waited for.
+// TestFind checks that a goroutine that stays is found, and that Find waits for one that ends late.
 func TestFind(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	stays := make(chan struct{})

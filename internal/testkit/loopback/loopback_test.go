@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The address is refused while nothing listens there, can be listened on again and
-// again, by one at a time, and is nobody else's.
+// TestFreeAddr checks that connections are refused while nothing listens at the address, that one
+// process at a time can listen there repeatedly, and that nobody else gets it.
 func TestFreeAddr(t *testing.T) {
 	addr := FreeAddr(t)
 	for range 3 {
@@ -33,7 +33,7 @@ func TestFreeAddr(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The server hangs up first: its side of the connection outlives the listener.
+		// The server disconnects first: its side of the connection outlives the listener.
 		served.Close()
 		c.Close()
 		ln.Close()
@@ -41,7 +41,7 @@ func TestFreeAddr(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	// Of all ports that are there to be given, this one is not.
+	// The system does not give this port to others.
 	for range 20_000 {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

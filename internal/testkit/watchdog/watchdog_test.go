@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestWatchdog says that what is guarded ends when the pipe to the watchdog
-// closes, as it does when this process dies.
+// TestWatchdog checks that the guarded process ends when the pipe to the watchdog closes, as when
+// this process dies.
 func TestWatchdog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -25,7 +25,7 @@ func TestWatchdog(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Guard(guarded.Process.Pid)
-	w.Close() // else it ends by itself after ten minutes, and not like that
+	w.Close() // otherwise it ends by itself after ten minutes, and in another way
 	if err := guarded.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("the guarded process ended with %v, not killed", err)
 	}
