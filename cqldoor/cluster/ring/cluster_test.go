@@ -21,8 +21,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
 
-// In front of two real nodes: replicas are where `nodetool describering` says, and the
-// executions that a cluster is sent stay at the node that they are sent to.
+// TestTwoNodes checks, in front of two real nodes, that replicas are those of `nodetool
+// describering`, and that a cluster's executions stay at the node to which they are sent.
 func TestTwoNodes(t *testing.T) {
 	nodes, err := cassandra.LaunchRing(t.Context(), 2, cassandra.Options{HeapMB: 384})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestTwoNodes(t *testing.T) {
 	local(t, session, nodes)
 }
 
-// replicas compares placements with what a node says of the ring.
+// replicas compares placements with a node's description of the ring.
 func replicas(t *testing.T, session *gocql.Session, nodes []*cassandra.Instance) {
 	var members []ring.Node
 	var addresses []string // of the nodes, for each other
@@ -126,7 +126,7 @@ func replicas(t *testing.T, session *gocql.Session, nodes []*cassandra.Instance)
 	}
 }
 
-// local executes a statement with traces, and counts the nodes that took part.
+// local executes a statement with tracing, and counts the nodes that took part.
 func local(t *testing.T, session *gocql.Session, nodes []*cassandra.Instance) {
 	cl, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{nodes[0].Addr()}})
 	if err != nil {

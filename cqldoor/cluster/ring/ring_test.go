@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Replicas are those that the DataStax Python driver computes (testdata/vectors.py).
+// TestReplicasAreTheDrivers checks that replicas are those that the DataStax Python driver computes
+// (testdata/vectors.py).
 func TestReplicasAreTheDrivers(t *testing.T) {
 	text, err := os.ReadFile("testdata/vectors.json")
 	if err != nil {
@@ -51,7 +52,8 @@ func TestReplicasAreTheDrivers(t *testing.T) {
 	}
 }
 
-// The first replica is the node that owns the range, and no node is named twice.
+// TestTheOwnerIsFirst checks that the first replica is the node that owns the range, and that no
+// node occurs twice.
 func TestTheOwnerIsFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := make([]Node, rapid.IntRange(1, 8).Draw(t, "nodes"))
@@ -104,7 +106,7 @@ func TestReplicationsThatAreNotKnown(t *testing.T) {
 	}
 }
 
-// An empty ring has no replicas.
+// TestNobody checks that an empty ring has no replicas.
 func TestNobody(t *testing.T) {
 	if got := New(nil).Place(Replication{factor: 3}).Of(0); got != nil {
 		t.Errorf("an empty ring has replicas %v", got)

@@ -36,7 +36,7 @@ type Instance struct {
 // goroutines would find that one. Instead, ended asks whether it has ended.
 type process struct {
 	p      *os.Process
-	status syscall.WaitStatus // once it has ended
+	status syscall.WaitStatus // valid after the end
 }
 
 func (p *process) ended() bool {
