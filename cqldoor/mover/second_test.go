@@ -273,7 +273,7 @@ func TestVerifyBetweenTables(t *testing.T) {
 		w.exec("INSERT INTO k.p (k, c, d, a, b) VALUES (?, ?, ?, 'only old', 1) USING TIMESTAMP 5000", key, row(1), d)
 		w.exec("DELETE FROM "+second+" USING TIMESTAMP 6000 WHERE k = ? AND shard = ? AND c = ? AND d = ?", key, at(2), row(2), d)
 		w.exec("UPDATE "+second+" USING TIMESTAMP 6000 SET a = null WHERE k = ? AND shard = ? AND c = ? AND d = ?", key, at(3), row(3), d)
-		// verify has made both places equal, so the old one can be checked, too.
+		// The function returns above in every other step.
 		if e.Change.Step == reshard.Switched {
 			t.Fatal("unreachable")
 		}
