@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/reshard"
 )
@@ -102,7 +103,7 @@ func startDoor(t *testing.T, st store.Store, name string) *Router {
 	t.Helper()
 	r := New(Options{
 		Lease: time.Second, Longest: 300 * time.Millisecond, Takeover: 2 * time.Second, Self: fleet.Door{CQL: name},
-		Store: st, Now: time.Now, Timeuuid: timeuuid, UUID: random, IntN: mathrand.IntN,
+		Store: st, Now: time.Now, Timeuuid: timeuuid, UUID: random, IntN: mathrand.IntN, Eras: new(cqldoor.Eras),
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)).With("door", name),
 	})
 	if err := r.Start(t.Context()); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -386,8 +385,7 @@ func TestOldIDsAfterSharding(t *testing.T) {
 // there at the beginning, the change is refused.
 func TestShardingInAFleet(t *testing.T) {
 	st := embedded(t)
-	eras := func(r *Router) *Router { r.opts.Eras = new(cqldoor.Eras); r.schema.claims.eras = r.opts.Eras; return r }
-	first := eras(startDoor(t, st, "127.0.0.1:1"))
+	first := startDoor(t, st, "127.0.0.1:1")
 	at := serveDoor(t, st, first)
 	s := session(t, at, 4)
 	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
@@ -401,7 +399,7 @@ func TestShardingInAFleet(t *testing.T) {
 	defer cancel()
 	l.live(3, func() {
 		exec(t, s, "ALTER TABLE lived.t WITH write_sharding = {'shards': '4'}")
-		second := session(t, serveDoor(t, st, eras(startDoor(t, st, "127.0.0.1:2"))), 4)
+		second := session(t, serveDoor(t, st, startDoor(t, st, "127.0.0.1:2")), 4)
 		for s := l.status(); s.Phase != reshard.NoPhase; s = l.status() {
 			if ctx.Err() != nil || s.Problem != "" {
 				t.Fatalf("the change does not end: %+v", s)
