@@ -211,7 +211,7 @@ func (p *parser) termCall() Expr {
 	return c
 }
 
-// braced reads a set, a map or a literal of a user-defined type.
+// braced parses a literal in braces: a set, a map, or a value of a user-defined type.
 func (p *parser) braced() Expr {
 	if isIdent[p.ahead(1)] && p.ahead(2) == tColon {
 		p.advance()

@@ -141,7 +141,8 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// address adds the port to a contact point if it has none, and checks it.
+// address returns a contact point as host:port. It adds port if the contact point has none, and
+// returns an error if the contact point is malformed.
 func address(contact string, port int) (string, error) {
 	contact = strings.TrimSpace(contact)
 	host, p, err := net.SplitHostPort(contact)

@@ -90,8 +90,8 @@ func (p *Select) partitions(stmt *syntax.Select, together bool) error {
 // limited says whether a limit on a fetch counts rows.
 func (p *Select) limited() bool { return p.Output != Combined }
 
-// keyColumns returns the names of the physical partition key's columns: those of the logical
-// partition key, and the shard if the table has shards.
+// keyColumns returns the column names of the physical partition key. They are the columns of the
+// logical partition key and, if the table has shards, the shard column.
 func (t *Table) keyColumns() []string {
 	var out []string
 	for _, c := range t.PartitionKey {

@@ -20,12 +20,13 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
 )
 
-// Options say what is behind the door: an Endpoint with Credentials, or a Store.
+// Options configure the door. Behind it is an Endpoint with Credentials, or a Store.
 type Options struct {
 	// Endpoint is the URL of a DynamoDB, such as https://dynamodb.eu-west-1.amazonaws.com.
 	Endpoint string
 
-	// Region is the region in signatures; default the endpoint's, or us-east-1.
+	// Region is the AWS region for which the door signs requests. Default: the region in the
+	// endpoint's name, or us-east-1.
 	Region string
 
 	// Credentials are the caller's. Client requests have their rights, and so do the door's own

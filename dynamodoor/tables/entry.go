@@ -55,7 +55,8 @@ func (e *Entry) IsState(of *Entry) bool { return e.pins == of.pins }
 // Stale reports whether to describe the physical table again.
 func (e *Entry) Stale() bool { return e.filling() || time.Since(e.described) > Glance }
 
-// same reports whether an entry is in order and equal to the catalogue's.
+// same reports whether e, which the catalogue has now, is active and equal to the entry that the
+// door read before. It returns false if the door could not use that entry (Wrong).
 func (in *Entry) same(e *catalog.Entry) bool {
 	return in.Wrong == nil && e.State == catalog.Active && equalEntries(in.Entry, e)
 }
@@ -82,8 +83,8 @@ func IsPhysical(t *schema.Table) bool {
 	return len(t.Key.Hash) > 0 && t.Key.Hash[0] == plan.PartitionKey || slices.ContainsFunc(t.Global, hidden)
 }
 
-// identity returns what distinguishes a table from others of the same name: its TableId or, if the
-// store has none, its creation time.
+// identity returns the TableId of a table, or its creation time if the store has no TableIds. Two
+// tables of the same name have different identities.
 func identity(t *schema.Table) string {
 	if t.ID == "" && !t.Created.IsZero() {
 		return fmt.Sprintf("created-%d", t.Created.UnixMilli())

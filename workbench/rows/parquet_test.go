@@ -16,8 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// typesRow returns row i of the files in testdata, whose values are computed from i. DuckDB 2.0
-// wrote these files: 2,100 rows in two row groups, of each type that it writes.
+// typesRow computes the values that row i has in the files of testdata. DuckDB 2.0 wrote these
+// files. Each file has 2,100 rows in two row groups, and a column for each type that DuckDB writes.
 func typesRow(i int) []string {
 	at := time.Date(2020, 7, 1, 10, 0, 0, 500e6, time.UTC)
 	n, ns := fmt.Sprint(i), fmt.Sprintf("v%d", i)
