@@ -56,6 +56,9 @@ func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Sta
 	case *syntax.CreateIndex:
 		return c.refuse(ctx, t.Table.Name, errIndex)
 	case *syntax.CreateView:
+		if c.renamed(t.Name, c.keyspace) {
+			return c.taken(ctx, t.Name.Name, t.IfNotExists)
+		}
 		return c.refuse(ctx, t.Select.From.Name, errView)
 	case *syntax.Other:
 		if err := c.mayTrigger(ctx, t); err != nil {
@@ -122,10 +125,12 @@ func (x *schemas) concerns(tree syntax.Statement, keyspace string) bool {
 	table := v.tables[n.Keyspace][n.Name] != nil
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
-		return declares(t.With) || v.hasRules()
+		return declares(t.With) || v.hasRules() || x.renamed(n, keyspace)
 	case *syntax.AlterTable:
 		return table || declares(t.With)
-	case *syntax.CreateIndex, *syntax.CreateView:
+	case *syntax.CreateView:
+		return table || x.renamed(t.Name, keyspace)
+	case *syntax.CreateIndex:
 		return table
 	case *syntax.Drop:
 		if t.Kind == syntax.KindTable {
@@ -192,6 +197,9 @@ func (c *change) other(ctx context.Context) error {
 
 // createTable creates a sharded table, declared by the statement or by a shard rule.
 func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) error {
+	if c.renamed(stmt.Name, c.keyspace) {
+		return c.taken(ctx, stmt.Name.Name, stmt.IfNotExists)
+	}
 	ruling, err := c.rules.of(ctx, c.keyspace, stmt)
 	if err != nil {
 		return err
@@ -256,12 +264,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	exists := &wire.Error{Code: wire.CodeAlreadyExists}
 	switch {
 	case errors.Is(err, catalog.ErrExists) || errors.Is(err, exists):
-		if stmt.IfNotExists {
-			c.void()
-			return nil
-		}
-		return &wire.Error{Code: wire.CodeAlreadyExists, Keyspace: c.keyspace, Table: stmt.Name.Name,
-			Message: "Table '" + c.keyspace + "." + stmt.Name.Name + "' already exists"}
+		return c.exists(stmt.Name.Name, stmt.IfNotExists)
 	case refusal != nil:
 		return refusal
 	case err != nil:
@@ -270,6 +273,25 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	a.warnings = append(a.warnings, warnings...)
 	ruling.log(c.r.opts.Log, e)
 	return c.finish(ctx, a)
+}
+
+// taken refuses to create a table or view with the name of a table whose physical table has another
+// name. The store would create it.
+func (c *change) taken(ctx context.Context, table string, ifNotExists bool) error {
+	if err := c.mayCreate(ctx, table); err != nil {
+		return err
+	}
+	return c.exists(table, ifNotExists)
+}
+
+// exists answers a statement that would create a table which exists.
+func (c *change) exists(table string, ifNotExists bool) error {
+	if ifNotExists {
+		c.void()
+		return nil
+	}
+	return &wire.Error{Code: wire.CodeAlreadyExists, Keyspace: c.keyspace, Table: table,
+		Message: "Table '" + c.keyspace + "." + table + "' already exists"}
 }
 
 // dropTable drops a sharded table.

@@ -182,9 +182,13 @@ func logicalResult(body []byte, physical, logical string) []byte {
 	return wire.AppendSchemaChange(nil, &s)
 }
 
-// renamed reports whether a table's physical table has another name.
-func (x *schemas) renamed(n syntax.Name) bool {
-	t := x.view.Load().tables[n.Keyspace][n.Name]
+// renamed reports whether the physical table of a table has another name. keyspace is the keyspace of
+// an unqualified name.
+func (x *schemas) renamed(n syntax.Name, keyspace string) bool {
+	if n.Keyspace != "" {
+		keyspace = n.Keyspace
+	}
+	t := x.view.Load().tables[keyspace][n.Name]
 	return t != nil && t.entry.Physical != t.entry.Table
 }
 

@@ -141,6 +141,20 @@ func shardedWhileInUse(t *testing.T, st store.Store) {
 			t.Errorf("%s is carried out", text)
 		}
 	}
+	// The store has no table of the logical name, which is taken all the same.
+	for _, text := range []string{"CREATE TABLE inuse.t (p int PRIMARY KEY)", "CREATE TABLE inuse.t (p int PRIMARY KEY) WITH write_sharding = {'shards': '2'}"} {
+		if err := s.Query(text).Exec(); err == nil || !strings.Contains(err.Error(), "already exist") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	exec(t, s, "CREATE TABLE IF NOT EXISTS inuse.t (p int PRIMARY KEY)")
+	if err := s.Query("CREATE MATERIALIZED VIEW inuse.t AS SELECT * FROM inuse.t_a WHERE p IS NOT NULL AND v IS NOT NULL PRIMARY KEY (v, p)").Exec(); err == nil {
+		t.Error("a view has the name of a table")
+	}
+	physicals, err := rowsOf(session(t, serveDoor(t, st, nil), 4), 100, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'inuse' AND table_name = 't'")
+	if err != nil || len(physicals) != 0 {
+		t.Errorf("the store has a table of the logical name: %v %v", physicals, err)
+	}
 	// Rows, conditions and schema statements work.
 	applied, err := s.Query("INSERT INTO inuse.t (p, c, v) VALUES (1, 3, 'y') IF NOT EXISTS").MapScanCAS(map[string]any{})
 	if err != nil || applied {

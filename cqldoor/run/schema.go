@@ -301,7 +301,7 @@ func (x *schemas) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head
 			req.Error(err)
 			return true
 		}
-		if n := (syntax.Name{Keyspace: at, Name: h.Name.Name}); x.renamed(n) {
+		if n := (syntax.Name{Keyspace: at, Name: h.Name.Name}); x.renamed(n, at) {
 			req.Go(func(ctx context.Context) { x.reply(req, x.truncate(ctx, req, n)) })
 			return true
 		}
@@ -340,7 +340,7 @@ func (x *schemas) serveOther(ctx context.Context, req *cqldoor.Request, h syntax
 		req.Go(func(ctx context.Context) { x.reply(req, x.passOn(ctx, req)) })
 		return
 	}
-	if h.Kind == syntax.StatementCreateTable && !syntax.Mentions(text, catalog.Property) {
+	if h.Kind == syntax.StatementCreateTable && !syntax.Mentions(text, catalog.Property) && !x.renamed(h.Name, keyspace) {
 		req.Go(func(ctx context.Context) { x.reply(req, x.createByRule(ctx, req, h, keyspace, text)) })
 		return
 	}
@@ -387,7 +387,7 @@ func (x *schemas) plain(h syntax.Head, keyspace, text string) (passed, refreshed
 	tables := x.view.Load().tables[keyspace]
 	switch {
 	case h.Kind == syntax.StatementCreateTable:
-		return !syntax.Mentions(text, catalog.Property) && !x.view.Load().hasRules(), tables != nil
+		return !syntax.Mentions(text, catalog.Property) && !x.view.Load().hasRules() && !x.renamed(h.Name, keyspace), tables != nil
 	case h.Kind == syntax.StatementAlterTable:
 		return tables[h.Name.Name] == nil && !syntax.Mentions(text, catalog.Property), tables != nil
 	case h.Kind == syntax.StatementDropTable:

@@ -142,7 +142,7 @@ func (r *Router) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace,
 		if err := r.schema.mayTruncate(n); err != nil {
 			return err
 		}
-		if r.schema.renamed(n) {
+		if r.schema.renamed(n, n.Keyspace) {
 			return r.schema.truncate(ctx, req, n)
 		}
 		return r.relay(ctx, req)
