@@ -148,8 +148,8 @@ func (s *traffic) moment(d *Design) Moment {
 		m = s.ofPartition(parts)
 	}
 	out := s.busiest(d, m)
-	if m != nil && m.Rows > 1 && m.RowSizes.Max.High <= 1 {
-		out.once()
+	if m != nil && m.Rows > 1 && m.RowSizes.Max.High <= 1 && s.load.writes > 0 {
+		out.once(s.load.insert / s.load.writes)
 	}
 	return out
 }
@@ -198,11 +198,15 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 	return out
 }
 
-// once limits a key of a single row to its one write in a second, however high the rate of all keys
-// together is.
-func (m *Moment) once() {
-	m.Writes, m.Low, m.High = math.Min(m.Writes, 1), math.Min(m.Low, 1), math.Min(m.High, 1)
-	m.Share = m.Writes / math.Max(1, m.All)
+// once limits what a key of a single row gets of the inserts to one in a second, however high the
+// rate of all keys together is: its row is inserted once. inserts is their share of the writes. The
+// row can be updated and deleted any number of times.
+func (m *Moment) once(inserts float64) {
+	limited := func(writes float64) float64 { return writes*(1-inserts) + math.Min(writes*inserts, 1) }
+	if most := limited(m.Writes); most < m.Writes {
+		m.Writes, m.Share = most, most/m.All
+	}
+	m.Low, m.High = limited(m.Low), limited(m.High)
 }
 
 // shareText formats the hottest key's share of all writes, with its interval.
