@@ -155,6 +155,7 @@ func (c *Catalog) create(ctx context.Context, like *schema.Keyspace) error {
 			return err
 		}
 	}
+	c.Agree(ctx) // only some nodes may know the keyspace
 	const table = `CREATE TABLE IF NOT EXISTS evenkeel.layouts (keyspace_name text, table_name text, physical_name text, table_id uuid, ` +
 		`state text, strategy text, "by" text, hash text, shards int, "column" text, generation bigint, statement text, owner uuid, ` +
 		`started_at timestamp, PRIMARY KEY ((keyspace_name, table_name)))`
@@ -178,7 +179,6 @@ func (c *Catalog) createKeyspace(ctx context.Context, like *schema.Keyspace) err
 	if err != nil {
 		return wrap("create the catalogue's keyspace with the replication of keyspace "+like.Name, err)
 	}
-	c.Agree(ctx)
 	return nil
 }
 
@@ -214,21 +214,40 @@ func (c *Catalog) Agree(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, settled)
 	defer cancel()
 	err := c.wait(ctx, func() (bool, error) {
-		versions := map[string]bool{}
-		for _, cql := range []string{"SELECT schema_version FROM system.local", "SELECT schema_version FROM system.peers"} {
-			rows, err := c.opts.Session.Query(ctx, wire.One, cql)
-			if err != nil {
-				return false, err
-			}
-			for _, r := range rows {
-				if v := r["schema_version"]; v != nil {
-					versions[string(v)] = true
-				}
-			}
-		}
-		return len(versions) == 1, nil
+		versions, err := c.versions(ctx)
+		return err == nil && len(versions) == 1, nil
 	})
 	return err == nil
+}
+
+// versions returns the different versions of the schema at the backend's nodes. Each node tells its
+// own. Only if a node cannot be asked do the others tell what they know of its version. They may
+// know an old one: gossip tells of a change some time after it.
+func (c *Catalog) versions(ctx context.Context) (map[string]bool, error) {
+	rows, all, err := c.eachNode(ctx, "SELECT schema_version FROM system.local")
+	if err == nil && !all {
+		var peers []Row
+		peers, _, err = c.eachNode(ctx, "SELECT schema_version FROM system.peers")
+		rows = append(rows, peers...)
+	}
+	versions := map[string]bool{}
+	for _, r := range rows {
+		if v := r["schema_version"]; v != nil {
+			versions[string(v)] = true
+		}
+	}
+	return versions, err
+}
+
+// eachNode executes a statement at each node, or at any node if the session cannot choose one.
+func (c *Catalog) eachNode(ctx context.Context, cql string) (rows []Row, all bool, err error) {
+	if s, ok := c.opts.Session.(NodesSession); ok {
+		if rows, all, err = s.EachNode(ctx, cql); err != nil || rows != nil {
+			return rows, all, err
+		}
+	}
+	rows, err = c.opts.Session.Query(ctx, wire.One, cql)
+	return rows, false, err
 }
 
 // wait calls done until it returns true or ctx is done.

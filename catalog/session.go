@@ -19,6 +19,15 @@ type Session interface {
 	Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error)
 }
 
+// NodesSession is a Session over a store of several nodes.
+type NodesSession interface {
+	Session
+
+	// EachNode executes a statement at each node that the session is connected to, and returns the
+	// rows of all. all says that no known node is missing.
+	EachNode(ctx context.Context, cql string) (rows []Row, all bool, err error)
+}
+
 // Row holds the cells of a row by column name. Null cells are left out.
 type Row = schema.Row
 
@@ -75,6 +84,32 @@ func (s *StoreSession) Query(ctx context.Context, cl wire.Consistency, cql strin
 	if err != nil {
 		return nil, err
 	}
+	return query(ctx, link, version, cl, cql, values...)
+}
+
+// EachNode implements NodesSession.
+func (s *StoreSession) EachNode(ctx context.Context, cql string) (rows []Row, all bool, err error) {
+	link, version, err := s.open(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	nodes, ok := link.(store.NodesLink)
+	if !ok {
+		return nil, false, nil
+	}
+	links, all := nodes.Nodes()
+	for _, l := range links {
+		of, err := query(ctx, l, version, wire.One, cql)
+		if err != nil {
+			return nil, false, err
+		}
+		rows = append(rows, of...)
+	}
+	return rows, all, nil
+}
+
+// query executes one statement over a link.
+func query(ctx context.Context, link store.Link, version wire.Version, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error) {
 	q := wire.Query{Text: []byte(cql), Params: wire.Params{Consistency: cl}}
 	q.Params.SetPageSize(pageRows)
 	if !cl.IsSerial() {

@@ -84,6 +84,7 @@ func (c *Catalog) ensureRules(ctx context.Context) error {
 			return err
 		}
 	}
+	c.Agree(ctx) // only some nodes may know the keyspace
 	if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, createRules); err != nil {
 		return wrap("create the table of the shard rules", err)
 	}

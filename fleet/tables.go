@@ -61,7 +61,11 @@ func (t tables) ensure(ctx context.Context) error {
 		if slices.ContainsFunc(rows, func(r catalog.Row) bool { return string(r["table_name"]) == d.table }) {
 			continue
 		}
-		if _, err := t.session.Query(ctx, wire.LocalQuorum, d.cql); err != nil {
+		err := t.ready(ctx, func() error { // some nodes may not know a new keyspace yet
+			_, err := t.session.Query(ctx, wire.LocalQuorum, d.cql)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("create table %s.%s: %w", catalog.Keyspace, d.table, err)
 		}
 	}
@@ -102,12 +106,12 @@ func (t tables) addColumn(ctx context.Context, tables []catalog.Row) error {
 	return fmt.Errorf("add a column to the table of doors: %w", wrong)
 }
 
-// ready repeats read until the store can answer.
-func (t tables) ready(ctx context.Context, read func() error) error {
+// ready repeats a statement until the store can execute it.
+func (t tables) ready(ctx context.Context, execute func() error) error {
 	const tries, pause = 50, 100 * time.Millisecond
 	var err error
 	for range tries {
-		if err = read(); err == nil {
+		if err = execute(); err == nil {
 			return nil
 		}
 		var e *wire.Error

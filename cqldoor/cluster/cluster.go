@@ -48,6 +48,7 @@ var (
 	_ store.Versioned = (*Cluster)(nil)
 	_ store.Locator   = (*Cluster)(nil)
 	_ store.Forwarder = (*link)(nil)
+	_ store.NodesLink = (*link)(nil)
 )
 
 // host is a node of the cluster, identified by the address to which clients connect.
