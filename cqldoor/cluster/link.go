@@ -137,7 +137,7 @@ func (l *link) routed(live *liveHosts, req wire.Message) *conn {
 	if to.topology == nil {
 		return nil
 	}
-	if c := l.cur.Load(); c != nil && !to.ordered && to.nearest(c.host) {
+	if c := l.cur.Load(); c != nil && !to.ordered && !c.host.silent() && to.nearest(c.host) {
 		return c
 	}
 	return live.pickOf(to, l.p.next.Add(1))

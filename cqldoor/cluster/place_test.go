@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -122,5 +123,41 @@ func TestRack(t *testing.T) {
 	})
 	if got := r.nodesOf(string(keyOf(2 * n))); len(got) != 1 || got[0] == 1 {
 		t.Errorf("without its rack a read came to nodes %v", got)
+	}
+}
+
+// TestRackWithASilentReplica checks that another rack's replica serves reads while the one in the
+// door's rack is silent, even if the link has just used that one. If all replicas are silent, the
+// one in the rack is asked.
+func TestRackWithASilentReplica(t *testing.T) {
+	r := placed(t, 3, place{"dc1", "a"}, place{"dc1", "b"}, place{"dc1", "c"})
+	cl := connectTo(t, Options{Rack: "b", Heartbeat: time.Hour}, r.servers[0])
+	l := r.open(t, cl)
+	near := cl.hostAt(r.servers[1].addr)
+	quiet := func(hosts []*host, seconds uint32) {
+		for _, h := range hosts {
+			h.quiet.Store(seconds)
+		}
+	}
+	read := func(first string) <-chan struct{} {
+		got := make(chan struct{})
+		req := wire.Message{Op: wire.OpExecute, Body: executeWith(byKey, wire.LocalQuorum, []byte(first), []byte("v"))}
+		l.Forward(t.Context(), req, &replier{func(wire.Message) { close(got) }}, 0)
+		return got
+	}
+	first := read("before")
+	quiet([]*host{near}, 2)
+	second := read("while it is silent")
+	l.Flush()
+	<-first
+	<-second
+	quiet(cl.hostList(), 2)
+	third := read("while all are silent")
+	l.Flush()
+	<-third
+	for key, want := range map[string][]int{"before": {1}, "while it is silent": {0, 2}, "while all are silent": {1}} {
+		if got := r.nodesOf(key); len(got) != 1 || !slices.Contains(want, got[0]) {
+			t.Errorf("%s: the read came to nodes %v, not to one of %v", key, got, want)
+		}
 	}
 }

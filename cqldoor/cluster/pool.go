@@ -92,22 +92,28 @@ type liveHosts struct {
 	of    map[*host]hostConns
 }
 
-// pickOf returns a connection to one of the hosts of a target, or nil if none takes a request.
+// pickOf returns a connection to one of the hosts of a target, or nil if none takes a request. A
+// host that is far comes before one that is near and silent.
 func (l *liveHosts) pickOf(to target, turn uint32) *conn {
 	host := func(i int) hostConns { return l.of[to.topology.hosts[to.nodes[i]]] }
 	if !to.ordered {
-		if near := to.topology.near; near != nil {
-			c := lessBusy(len(to.nodes), turn, func(i int) hostConns {
-				if !near[to.nodes[i]] {
+		var near *conn
+		if of := to.topology.near; of != nil {
+			near = lessBusy(len(to.nodes), turn, func(i int) hostConns {
+				if !of[to.nodes[i]] {
 					return nil
 				}
 				return host(i)
 			})
-			if c != nil {
-				return c
+			if near != nil && !near.host.silent() {
+				return near
 			}
 		}
-		return lessBusy(len(to.nodes), turn, host)
+		c := lessBusy(len(to.nodes), turn, host)
+		if near != nil && (c == nil || c.host.silent()) {
+			return near
+		}
+		return c
 	}
 	var silent *conn
 	for i := range to.nodes {
