@@ -185,6 +185,7 @@ func (cl *Cluster) Close() error {
 	for _, p := range pools {
 		p.close("the door closes")
 	}
+	cl.hedges.wait()
 	cl.wg.Wait()
 	return nil
 }

@@ -75,18 +75,23 @@ func newConn(t *transport.Conn, v wire.Version, h *host, p *pool, prep *prepared
 // forward queues a request and reports whether it did. It does not if the connection has ended, has
 // no free stream, or has too much to write already.
 func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
+	_, ok := c.queue(req, to, tag)
+	return ok
+}
+
+// queue is forward. It also returns the request's stream.
+func (c *conn) queue(req wire.Message, to store.Receiver, tag uint32) (id int16, ok bool) {
 	if !c.takes() {
-		return false
+		return 0, false
 	}
 	c.mu.Lock()
 	if c.ended.Load() {
 		c.mu.Unlock()
-		return false
+		return 0, false
 	}
-	id, ok := c.takeFree()
-	if !ok {
+	if id, ok = c.takeFree(); !ok {
 		c.mu.Unlock()
-		return false
+		return 0, false
 	}
 	s := &c.slots[id]
 	s.to, s.tag, s.op, s.flags, s.since = to, tag, req.Op, req.Flags, c.tick.Load()
@@ -107,20 +112,22 @@ func (c *conn) forward(req wire.Message, to store.Receiver, tag uint32) bool {
 	if c.t.Append(wire.Header{Version: c.version, Flags: req.Flags, Stream: id, Op: req.Op}, req.Body) > maxPending {
 		c.full.Store(true)
 	}
-	return true
+	return id, true
 }
 
-// requestOf returns the unanswered request of a receiver. It returns false if the receiver has its
-// answer, or if the body was too long to be kept.
-func (c *conn) requestOf(to store.Receiver) (req wire.Message, ok bool) {
+// requestOf returns the unanswered request of a receiver on a stream. It returns false if the
+// receiver has its answer, or if the body was too long to be kept.
+func (c *conn) requestOf(id int16, to store.Receiver) (req wire.Message, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := range c.slots {
-		if s := &c.slots[i]; s.to == to && len(s.body) > 0 {
-			return wire.Message{Op: s.op, Flags: s.flags, Body: slices.Clone(s.body)}, true
-		}
+	if int(id) >= len(c.slots) {
+		return wire.Message{}, false // the connection has ended
 	}
-	return wire.Message{}, false
+	s := &c.slots[id]
+	if s.to != to || len(s.body) == 0 {
+		return wire.Message{}, false
+	}
+	return wire.Message{Op: s.op, Flags: s.flags, Body: slices.Clone(s.body)}, true
 }
 
 // takes reports whether the connection takes another request. It does not if it has ended, has too

@@ -38,11 +38,12 @@ type hedges struct {
 	won, lost, failed   atomic.Int64
 	overBudget, nowhere atomic.Int64
 
-	mu    sync.Mutex
-	heap  byDue
-	timer *time.Timer
-	armed time.Time // when the timer fires; zero: it is stopped
-	ended bool
+	mu     sync.Mutex
+	heap   byDue
+	timer  *time.Timer
+	armed  time.Time // when the timer fires; zero: it is stopped
+	ended  bool
+	firing sync.WaitGroup // calls of fire that send; none begins after ended is set
 }
 
 func newHedges() *hedges {
@@ -72,6 +73,9 @@ func (h *hedges) spend() bool {
 		}
 	}
 }
+
+// repay gives back what spend has taken for a hedge that was not sent.
+func (h *hedges) repay() { h.budget.Add(hedgeOneIn) }
 
 // add schedules the hedge of a part.
 func (h *hedges) add(p *part) {
@@ -111,8 +115,12 @@ func (h *hedges) fire() {
 	for !h.ended && len(h.heap) > 0 && !h.heap[0].due.After(now) {
 		due = append(due, heap.Pop(&h.heap).(*part))
 	}
-	if !h.ended && len(h.heap) > 0 {
-		h.arm(h.heap[0].due)
+	if !h.ended {
+		h.firing.Add(1)
+		defer h.firing.Done()
+		if len(h.heap) > 0 {
+			h.arm(h.heap[0].due)
+		}
 	}
 	h.mu.Unlock()
 	for _, p := range due {
@@ -120,13 +128,17 @@ func (h *hedges) fire() {
 	}
 }
 
-// close ends hedging.
+// close ends hedging. Each part stays in the heap until its answer comes, and then leaves it by its
+// index.
 func (h *hedges) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ended, h.heap = true, nil
+	h.ended = true
 	h.timer.Stop()
 }
+
+// wait waits, after close, for the hedges that are being sent.
+func (h *hedges) wait() { h.firing.Wait() }
 
 // byDue is a heap of unanswered parts, ordered by due time.
 type byDue []*part
@@ -166,6 +178,7 @@ type part struct {
 	mu       sync.Mutex
 	to       store.Receiver // nil: it has its answer
 	first    *conn          // the connection of the first host
+	stream   int16          // the part's stream on that connection
 	left     int            // requests without an answer
 	second   second
 	twice    bool // it was sent to a second host
@@ -220,12 +233,13 @@ func (l *link) put(c *conn, req wire.Message, to store.Receiver, tag uint32) boo
 		return c.forward(req, to, tag)
 	}
 	p.sent = time.Now()
-	if !c.forward(req, to, tag) {
+	stream, ok := c.queue(req, to, tag)
+	if !ok {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.first = c
+	p.first, p.stream = c, stream
 	slow := time.Duration(c.host.latency.slow.Load())
 	if p.to == nil || slow == 0 || len(l.p.live.Load().hosts) < 2 {
 		return true // it has its answer, or it is unknown which reads are slow, or there is no other host
@@ -251,21 +265,22 @@ func (p *part) resend(h *hedges) *conn {
 	if p.to == nil || p.left == 0 {
 		return nil
 	}
-	req, ok := p.first.requestOf(p)
-	if !ok {
-		return nil
-	}
-	c := p.link.elsewhere(p, req)
-	if c == nil {
-		h.nowhere.Add(1)
-		return nil
-	}
 	if !h.spend() {
 		h.overBudget.Add(1)
 		return nil
 	}
-	p.second = second{p, c.host, time.Now()}
-	if !c.forward(req, &p.second, p.tag) {
+	req, ok := p.first.requestOf(p.stream, p)
+	if !ok {
+		h.repay()
+		return nil
+	}
+	c := p.link.elsewhere(p, req)
+	if c != nil {
+		p.second = second{p, c.host, time.Now()}
+		ok = c.forward(req, &p.second, p.tag)
+	}
+	if c == nil || !ok {
+		h.repay()
 		h.nowhere.Add(1)
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 )
 
 // slowRing is a tokenRing with each partition at two nodes, and a cluster that knows how long its
@@ -297,4 +298,68 @@ func TestLatency(t *testing.T) {
 			t.Fatalf("bucket %d ends at %v, which is in %d", b, end, bucketOf(end))
 		}
 	}
+}
+
+// waitingHedge sends a part whose hedge is due long after the test, and returns the part. Its first
+// node does not answer.
+func (r *slowRing) waitingHedge() (*part, <-chan wire.Op) {
+	for _, h := range r.cl.hostList() {
+		h.latency.slow.Store(int64(time.Hour))
+	}
+	r.holdNode(1)
+	answer := r.part(selecting, wire.LocalQuorum, r.keysOf(1, 1)[0])
+	h := r.cl.hedges
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.heap) != 1 {
+		r.t.Fatalf("%d parts wait to be hedged", len(h.heap))
+	}
+	return h.heap[0], answer
+}
+
+// TestCloseWhileAHedgeWaits closes the cluster while a part waits to be hedged. The part gets its
+// answer, and nothing waits any more.
+func TestCloseWhileAHedgeWaits(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	_, answer := r.waitingHedge()
+	r.cl.Close()
+	if op := <-answer; op != wire.OpError {
+		t.Errorf("a read that was lost is answered by %s", op)
+	}
+	if n := len(r.cl.hedges.heap); n != 0 {
+		t.Errorf("%d parts wait to be hedged after the end", n)
+	}
+}
+
+// TestAHedgeWithoutBudget checks that a hedge that may not be sent costs next to nothing. Many come
+// due at once when a host stops.
+func TestAHedgeWithoutBudget(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	p, answer := r.waitingHedge()
+	r.cl.hedges.budget.Store(hedgeOneIn - 1)
+	before := r.cl.Hedges()
+	if n := allocs.PerRun(100, func() { p.hedge(r.cl.hedges) }); n != 0 {
+		t.Errorf("without budget a hedge allocates %v times", n)
+	}
+	if got := r.cl.Hedges(); got.OverBudget == before.OverBudget || got.Nowhere != before.Nowhere {
+		t.Errorf("the hedges are counted as %+v after %+v", got, before)
+	}
+	r.release()
+	<-answer
+	r.settled()
+}
+
+// TestAHedgeToNowhere checks that a hedge that no host can take is not paid for.
+func TestAHedgeToNowhere(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	p, answer := r.waitingHedge()
+	p.other = -1
+	budget, before := r.cl.hedges.budget.Load(), r.cl.Hedges()
+	p.hedge(r.cl.hedges)
+	if got := r.cl.Hedges(); got.Nowhere != before.Nowhere+1 || r.cl.hedges.budget.Load() != budget {
+		t.Errorf("the hedges are counted as %+v after %+v, and the budget is %d after %d", got, before, r.cl.hedges.budget.Load(), budget)
+	}
+	r.release()
+	<-answer
+	r.settled()
 }
