@@ -3,20 +3,18 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/deps"
+	"github.com/evenkeel/evenkeel/internal/testkit/metrics"
 )
 
 // These are the settings, in the order in which they run. A cluster keeps its rules, so the door
@@ -151,7 +149,7 @@ func (s *servers) serve(ctx context.Context, api api, args []string, sharded boo
 		return endpoint{}, err
 	}
 	*stops = append(*stops, func() error {
-		err := noPanics(page)
+		err := noPanics(page, api)
 		p.Stop()
 		if err == nil && sharded && !strings.Contains(p.Printed(), created) {
 			err = errors.New("no table was created sharded: look whether the rules name the tables")
@@ -165,21 +163,18 @@ func (s *servers) serve(ctx context.Context, api api, args []string, sharded boo
 // more, but a table's metrics disappear with the table, and tests drop their tables.
 const created = "a table was created that a shard rule declares sharded"
 
-// noPanics asks evenkeel's metrics whether a request has failed because of a bug.
-func noPanics(page string) error {
-	resp, err := http.Get("http://" + page + "/metrics")
-	if err != nil {
-		return fmt.Errorf("evenkeel has ended: %w", err)
+// noPanics asks evenkeel's metrics whether a request at its door has failed because of a bug.
+func noPanics(page string, api api) error {
+	name := "evenkeel_cql_panics_total"
+	if api == dynamodb {
+		name = "evenkeel_dynamodb_panics_total"
 	}
-	defer resp.Body.Close()
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		if !strings.HasPrefix(name, "evenkeel_") || !strings.HasSuffix(name, "_panics_total") {
-			continue
-		}
-		if n, err := strconv.ParseFloat(value, 64); err != nil || n > 0 {
-			return fmt.Errorf("%s is %s: see what evenkeel logged", name, value)
-		}
+	n, err := metrics.Sum(page, name)
+	if err != nil {
+		return fmt.Errorf("look whether evenkeel met a bug: %w", err)
+	}
+	if n != 0 {
+		return fmt.Errorf("%s is %v: see what evenkeel logged", name, n)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/evenkeel/evenkeel/internal/dynamodiff"
+	"github.com/evenkeel/evenkeel/internal/testkit/metrics"
 	"github.com/evenkeel/evenkeel/internal/testkit/watchdog"
 )
 
@@ -151,28 +149,7 @@ func (s *server) printed() string {
 }
 
 // metric returns one metric from /metrics, summed over its label sets.
-func (s *server) metric(name string) (float64, error) {
-	resp, err := http.Get("http://" + s.http + "/metrics")
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	sum, found := 0.0, false
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		key, value, ok := strings.Cut(lines.Text(), " ")
-		if base, _, _ := strings.Cut(key, "{"); ok && base == name {
-			n, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				return 0, err
-			}
-			sum, found = sum+n, true
-		}
-	}
-	if !found {
-		return 0, fmt.Errorf("there is no metric %s", name)
-	}
-	return sum, nil
-}
+func (s *server) metric(name string) (float64, error) { return metrics.Sum(s.http, name) }
 
 // items returns the DynamoDB door as a target.
 func (s *server) items() dynamodiff.Target {
