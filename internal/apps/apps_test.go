@@ -3,13 +3,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/shardrules"
 )
@@ -44,6 +48,58 @@ func TestNoRunWithoutTests(t *testing.T) {
 		if r, err := read(run, io.Discard); err == nil {
 			t.Errorf("%+v is taken for a run", r)
 		}
+	}
+}
+
+// signals is a log that says when something was written to it.
+type signals struct {
+	once    sync.Once
+	written chan struct{}
+}
+
+func (s *signals) Write(b []byte) (int, error) {
+	s.once.Do(func() { close(s.written) })
+	return len(b), nil
+}
+
+// TestStream checks that events are read while the tests run: the process goes on only when its
+// first event has arrived.
+func TestStream(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	tests := exec.CommandContext(ctx, "sh", "-c", `
+		echo '{"Action":"output","Output":"x"}'
+		read line
+		echo '{"Action":"run","Test":"TestA"}{"Action":"fail","Test":"TestA"}{"Action":"fail"}'
+		exit 1`)
+	in, err := tests.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &signals{written: make(chan struct{})}
+	go func() {
+		select {
+		case <-log.written:
+		case <-ctx.Done():
+		}
+		in.Close()
+	}()
+	r, err := stream(tests, log)
+	if err != nil || !slices.Equal(r.Failed, []string{"TestA"}) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestStreamEnds checks that a process ends whose output is not that of tests, and that a command
+// that does not start is an error.
+func TestStreamEnds(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := stream(exec.CommandContext(ctx, "yes", "no event"), io.Discard); err == nil || !strings.Contains(err.Error(), "read the events") || ctx.Err() != nil {
+		t.Errorf("the output is no events: %v, %v", err, ctx.Err())
+	}
+	if _, err := stream(exec.CommandContext(ctx, "/no/such/binary"), io.Discard); err == nil || !strings.Contains(err.Error(), "/no/such/binary") {
+		t.Errorf("no binary: %v", err)
 	}
 }
 

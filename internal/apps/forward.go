@@ -16,28 +16,9 @@ func forward(at, to string) (stop func(), err error) {
 		return nil, fmt.Errorf("the tests have %s built in: %w; end what listens there", at, err)
 	}
 	var (
-		mu     sync.Mutex
-		open   = map[net.Conn]bool{}
-		closed bool
-		done   sync.WaitGroup
+		open pairs
+		done sync.WaitGroup
 	)
-	// keep records a connection, which stop closes. It returns false if stop was called before.
-	keep := func(c net.Conn) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		if closed {
-			c.Close()
-			return false
-		}
-		open[c] = true
-		return true
-	}
-	end := func(c net.Conn) {
-		mu.Lock()
-		defer mu.Unlock()
-		c.Close()
-		delete(open, c)
-	}
 	done.Go(func() {
 		for {
 			client, err := ln.Accept()
@@ -49,14 +30,13 @@ func forward(at, to string) (stop func(), err error) {
 				client.Close()
 				continue
 			}
-			if !keep(client) || !keep(server) {
-				client.Close()
+			p := &pair{client, server}
+			if !open.keep(p) {
 				return
 			}
 			pass := func(dst, src net.Conn) {
 				_, _ = io.Copy(dst, src) // either side may close
-				end(dst)
-				end(src)
+				open.end(p)
 			}
 			done.Go(func() { pass(client, server) })
 			done.Go(func() { pass(server, client) })
@@ -64,12 +44,55 @@ func forward(at, to string) (stop func(), err error) {
 	})
 	return func() {
 		ln.Close()
-		mu.Lock()
-		closed = true
-		for c := range open {
-			c.Close()
-		}
-		mu.Unlock()
+		open.endAll()
 		done.Wait()
 	}, nil
+}
+
+// pair is a client's connection, and the connection to the server for it.
+type pair struct{ client, server net.Conn }
+
+func (p *pair) close() {
+	p.client.Close()
+	p.server.Close()
+}
+
+// pairs holds the open pairs.
+type pairs struct {
+	mu     sync.Mutex
+	open   map[*pair]bool
+	closed bool // by endAll
+}
+
+// keep adds a pair. If all pairs have been ended, it closes this one and returns false.
+func (ps *pairs) keep(p *pair) bool {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.closed {
+		p.close()
+		return false
+	}
+	if ps.open == nil {
+		ps.open = map[*pair]bool{}
+	}
+	ps.open[p] = true
+	return true
+}
+
+// end closes and removes a pair.
+func (ps *pairs) end(p *pair) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	p.close()
+	delete(ps.open, p)
+}
+
+// endAll closes all pairs, and those that come later.
+func (ps *pairs) endAll() {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.closed = true
+	for p := range ps.open {
+		p.close()
+	}
 }

@@ -3,24 +3,56 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestNoPanics(t *testing.T) {
-	for metrics, want := range map[string]string{ // the error; "": none
-		"# HELP x y\nevenkeel_cql_panics_total 0\nevenkeel_cql_requests_total{table=\"a b\"} 3\n": "",
-		"evenkeel_cql_panics_total 0\nevenkeel_dynamodb_panics_total 2\n":                         "evenkeel_dynamodb_panics_total is 2",
+	for _, c := range []struct {
+		api     api
+		status  int
+		metrics string
+		want    string // the error; "": none
+	}{
+		{cql, 200, "evenkeel_cql_panics_total 0\nevenkeel_cql_requests_total{table=\"a b\"} 3\n", ""},
+		{cql, 200, "evenkeel_cql_panics_total 2\n", "evenkeel_cql_panics_total is 2"},
+		{dynamodb, 200, "evenkeel_cql_panics_total 0\nevenkeel_dynamodb_panics_total 2\n", "evenkeel_dynamodb_panics_total is 2"},
+		{dynamodb, 200, "evenkeel_cql_panics_total 0\n", "no metric evenkeel_dynamodb_panics_total"},
+		{cql, 200, "", "no metric evenkeel_cql_panics_total"},
+		{cql, 500, "evenkeel_cql_panics_total 0\n", "500"},
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, metrics) }))
-		err := noPanics(server.Listener.Addr().String())
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			io.WriteString(w, c.metrics)
+		}))
+		err := noPanics(server.Listener.Addr().String(), c.api)
 		server.Close()
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", metrics, err, want)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d %q: %v, want %q", c.status, c.metrics, err, c.want)
+		}
+	}
+}
+
+// TestForwardEndsLate checks a connection that is made while stop is called: both of its ends are
+// closed.
+func TestForwardEndsLate(t *testing.T) {
+	var open pairs
+	open.endAll()
+	client, a := net.Pipe()
+	server, b := net.Pipe()
+	if open.keep(&pair{client, server}) {
+		t.Error("the pair is kept")
+	}
+	for name, c := range map[string]net.Conn{"client": a, "server": b} {
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("the connection to the %s is open: %v", name, err)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func compile(ctx context.Context, a *application, home, dir string) (*suite, err
 }
 
 // run runs the tests on a store. Their output goes to log.
-func (s *suite) run(ctx context.Context, setting string, e endpoint, log io.Writer) (*result, error) {
+func (s *suite) run(ctx context.Context, setting string, e endpoint, log *os.File) (*result, error) {
 	if s.app.At != "" {
 		stop, err := forward(s.app.At, e.addr)
 		if err != nil {
@@ -64,21 +64,40 @@ func (s *suite) run(ctx context.Context, setting string, e endpoint, log io.Writ
 	if skip := s.app.leftOut(setting); skip != "" {
 		args = append(args, "-test.skip="+skip)
 	}
-	var events bytes.Buffer
 	tests := exec.CommandContext(ctx, "go", append([]string{"tool", "test2json", "-t", s.binary}, args...)...)
 	tests.Dir = s.folder
 	tests.Env = append(os.Environ(), s.app.Env(e)...)
-	tests.Stdout, tests.Stderr = &events, log
-	tests.WaitDelay = 10 * time.Second
-	var exit *exec.ExitError
-	if err := tests.Run(); err != nil && !errors.As(err, &exit) {
-		return nil, err
-	}
-	r, err := read(&events, log)
+	tests.Stderr = log
+	r, err := stream(tests, log)
 	if s.app.Clean != nil && err == nil {
 		err = s.app.Clean(ctx, s, e)
 	}
 	return r, err
+}
+
+// stream runs tests and reads their events while they run. A run in which tests fail is no error.
+// Whatever the tests print, stream holds only their names and outcomes.
+func stream(tests *exec.Cmd, log io.Writer) (*result, error) {
+	events, printed := io.Pipe()
+	tests.Stdout = printed
+	tests.WaitDelay = 10 * time.Second // a process that a test has left behind may hold the pipe
+	type outcome struct {
+		r   *result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := read(events, log)
+		events.CloseWithError(err) // nobody reads on, so the tests end, too
+		done <- outcome{r, err}
+	}()
+	err := tests.Run()
+	printed.Close()
+	o := <-done
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return nil, errors.Join(err, o.err)
+	}
+	return o.r, o.err
 }
 
 // output runs a command and returns its standard output.
