@@ -3,6 +3,7 @@
 package ringtest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -32,16 +33,35 @@ func launch(t *testing.T, n int, o cassandra.Options) []*cassandra.Instance {
 func connect(t *testing.T, o cluster.Options, nodes []*cassandra.Instance) *cluster.Cluster {
 	t.Helper()
 	o.Contacts, o.Log = []string{nodes[0].Addr()}, door.Log(t)
-	for {
-		cl, err := cluster.Connect(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
+	var cl *cluster.Cluster
+	await(t, "the cluster knows all nodes", 100*time.Millisecond, func() (bool, error) {
+		var err error
+		if cl, err = cluster.Connect(t.Context(), o); err != nil {
+			return false, err
 		}
 		if len(cl.Hosts()) == len(nodes) {
-			return cl
+			return true, nil
 		}
-		cl.Close()
-		time.Sleep(100 * time.Millisecond)
+		return false, cl.Close()
+	})
+	return cl
+}
+
+// patience is how long await waits.
+const patience = 3 * time.Minute
+
+// await calls f until it returns true. An error, or patience that ends, fails the test.
+func await(t *testing.T, what string, pause time.Duration, f func() (bool, error)) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
+		switch done, err := f(); {
+		case err != nil:
+			t.Fatalf("%s: %v", what, err)
+		case done:
+			return
+		case time.Now().After(deadline):
+			t.Fatalf("not after %s: %s", patience, what)
+		}
 	}
 }
 
@@ -63,19 +83,17 @@ func session(t *testing.T, addr string, change func(c *gocql.ClusterConfig)) *go
 }
 
 // allConnected waits until the door has connections to all nodes for its clients.
-func allConnected(cl *cluster.Cluster, nodes int) {
-	for {
+func allConnected(t *testing.T, cl *cluster.Cluster, nodes int) {
+	t.Helper()
+	await(t, "the door has connections to all nodes", 10*time.Millisecond, func() (bool, error) {
 		up := 0
 		for _, h := range cl.HostStats() {
 			if h.Connections >= 4 { // of its own account, and of clients
 				up++
 			}
 		}
-		if up == nodes {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return up == nodes, nil
+	})
 }
 
 func exec(t *testing.T, s *gocql.Session, text string, values ...any) {
@@ -105,11 +123,13 @@ func locality(t *testing.T, nodes []*cassandra.Instance) {
 			exec(t, client, "INSERT INTO local.blogs (day, title, body) VALUES (?, ?, 'b')", day, fmt.Sprintf("title %d", i))
 		}
 	}
-	allConnected(cl, len(nodes))
+	allConnected(t, cl, len(nodes))
 	read := func(text string, values ...any) {
 		t.Helper()
-		if n := client.Query(text, values...).PageSize(titles / 2).Iter().NumRows(); n == 0 {
-			t.Fatalf("%s: nothing is read", text)
+		rows := client.Query(text, values...).PageSize(titles / 2).Iter()
+		n := rows.NumRows()
+		if err := rows.Close(); err != nil || n == 0 {
+			t.Fatalf("%s: %d rows are read, %v", text, n, err)
 		}
 	}
 	for range 3 { // until it is known how long rows are
@@ -142,15 +162,18 @@ func locality(t *testing.T, nodes []*cassandra.Instance) {
 func reads(t *testing.T, s *gocql.Session, keyspace, table string) (here, all, requests int) {
 	t.Helper()
 	// A node writes its traces after its answers: they are all there when there are no more.
-	for before := -1; before != all || all == 0; time.Sleep(time.Second) {
-		before, here, all, requests = all, 0, 0, 0
+	await(t, "the nodes have written their traces", time.Second, func() (bool, error) {
+		before := all
+		here, all, requests = 0, 0, 0
 		var id gocql.UUID
 		var port int
-		for sessions := s.Query("SELECT session_id, coordinator_port FROM system_traces.sessions").Iter(); sessions.Scan(&id, &port); {
+		sessions := s.Query("SELECT session_id, coordinator_port FROM system_traces.sessions").Iter()
+		for sessions.Scan(&id, &port) {
 			var at int
 			var activity string
 			of := 0
-			for events := s.Query("SELECT source_port, activity FROM system_traces.events WHERE session_id = ?", id).Iter(); events.Scan(&at, &activity); {
+			events := s.Query("SELECT source_port, activity FROM system_traces.events WHERE session_id = ?", id).Iter()
+			for events.Scan(&at, &activity) {
 				if activity != "Executing single-partition query on "+table {
 					continue
 				}
@@ -159,11 +182,15 @@ func reads(t *testing.T, s *gocql.Session, keyspace, table string) (here, all, r
 					here++
 				}
 			}
+			if err := events.Close(); err != nil {
+				return false, errors.Join(err, sessions.Close())
+			}
 			if of > 0 {
 				requests++
 				all += of
 			}
 		}
-	}
+		return all > 0 && all == before, sessions.Close()
+	})
 	return here, all, requests
 }
