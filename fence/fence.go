@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -111,7 +112,7 @@ type View struct {
 	Whole   uint64 // of an item: the part of Count that is its table's
 	Quiet   bool   // no write was under way
 	Settled int64  // when the store's reads include all earlier writes, Unix nanoseconds
-	Fresh   bool   // Settled has passed
+	Fresh   bool   // Settled has passed; At sets it
 }
 
 func (v *View) add(e *Epoch) {
@@ -124,6 +125,13 @@ func (v *View) addSlot(s *Slot) {
 	v.Count += uint64(s.count)
 	v.Quiet = v.Quiet && s.writing == 0
 	v.Settled = max(v.Settled, s.settled)
+}
+
+// At returns the view with Fresh as it is at the present time. now is asked only if a write needs
+// time to settle.
+func (v View) At(now func() time.Time) View {
+	v.Fresh = v.Settled == 0 || v.Settled <= now().UnixNano()
+	return v
 }
 
 // MayKeep says whether data read after v may be kept, if v holds.

@@ -83,9 +83,7 @@ func (c *Cache) find(a *asked) ([]byte, bool) {
 
 // view returns the current view of a partition. The caller holds its group's lock.
 func (c *Cache) view(a *asked) fence.View {
-	v := c.fence.Item(a.epoch, a.part)
-	v.Fresh = v.Settled == 0 || v.Settled <= c.options.Now().UnixNano()
-	return v
+	return c.fence.Item(a.epoch, a.part).At(c.options.Now)
 }
 
 // keep keeps the store's answer to a read that began with the view then.

@@ -139,12 +139,8 @@ func (c *Cache) find(a *asked) (text []byte, ok bool) {
 }
 
 // view returns the current view of an item. The caller holds the mutex of its group.
-func (c *Cache) view(a *asked) fence.View { return c.fresh(c.fence.Item(a.table, a.hash)) }
-
-// fresh notes in a view whether the store's reads see all earlier writes by now.
-func (c *Cache) fresh(v fence.View) fence.View {
-	v.Fresh = v.Settled == 0 || v.Settled <= c.options.Now().UnixNano()
-	return v
+func (c *Cache) view(a *asked) fence.View {
+	return c.fence.Item(a.table, a.hash).At(c.options.Now)
 }
 
 // keep keeps the store's answer to a read that began at then: an item, or the fact that there is

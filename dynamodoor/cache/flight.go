@@ -40,7 +40,7 @@ type shared struct {
 func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, hash uint64, who, key []byte, now func() fence.View) (shared, error) {
 	g := c.fence.Group(hash)
 	g.Lock()
-	at := c.fresh(now())
+	at := now().At(c.options.Now)
 	f := g.Flights[hash]
 	// A reader that joins a request gets the state of some moment since the request began. No write
 	// has begun since then. No earlier write was pending, either: the store's reads saw all of them
