@@ -514,7 +514,7 @@ func TestFormats(t *testing.T) {
 	}
 	for _, c := range []reshard.Change{
 		{Step: reshard.Announced, Generation: 7, Started: 99, Skew: 5, Owner: [16]byte{1, 2}, Counter: 3},
-		{Step: reshard.Switching, Back: true, Paused: true, Wait: true, Done: true, Hurry: true},
+		{Step: reshard.Switching, Back: true, Paused: true, Done: true, Hurry: true},
 	} {
 		e := (&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt", Remains: true, Used: 8}, State: Active}).
 			Changing(&shard.Layout{N: 12, Base: 8, Column: "salt"}, c)

@@ -151,7 +151,6 @@ type change struct {
 	Generation int64  `json:"generation"`
 	Back       bool   `json:"back,omitempty"`
 	Paused     bool   `json:"paused,omitempty"`
-	Wait       bool   `json:"wait,omitempty"`
 	Done       bool   `json:"done,omitempty"`
 	Hurry      bool   `json:"hurry,omitempty"`
 	Started    int64  `json:"started"`
@@ -161,7 +160,7 @@ type change struct {
 }
 
 func storedChange(c *reshard.Change) *change {
-	return &change{c.Step.String(), c.Generation, c.Back, c.Paused, c.Wait, c.Done, c.Hurry, c.Started, c.Skew, hex.EncodeToString(c.Owner[:]), c.Counter}
+	return &change{c.Step.String(), c.Generation, c.Back, c.Paused, c.Done, c.Hurry, c.Started, c.Skew, hex.EncodeToString(c.Owner[:]), c.Counter}
 }
 
 func (c *change) read() (*reshard.Change, error) {
@@ -169,7 +168,7 @@ func (c *change) read() (*reshard.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &reshard.Change{Step: step, Generation: c.Generation, Back: c.Back, Paused: c.Paused, Wait: c.Wait, Done: c.Done, Hurry: c.Hurry, Started: c.Started, Skew: c.Skew, Counter: c.Counter}
+	out := &reshard.Change{Step: step, Generation: c.Generation, Back: c.Back, Paused: c.Paused, Done: c.Done, Hurry: c.Hurry, Started: c.Started, Skew: c.Skew, Counter: c.Counter}
 	owner, err := hex.DecodeString(c.Owner)
 	if err != nil || len(owner) != len(out.Owner) {
 		return nil, fmt.Errorf("the change's owner is %q", c.Owner)

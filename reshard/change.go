@@ -11,7 +11,6 @@ type Change struct {
 	Generation int64 // rises with every publication
 	Back       bool  // the change is being rolled back
 	Paused     bool  // the mover does nothing until it is resumed
-	Wait       bool  // stay in switched until told to finish
 	Done       bool  // the mover's work of this step is done
 	Hurry      bool  // do not wait for the store's hints to end
 
@@ -46,7 +45,7 @@ func (c Change) TakeBack() (Change, error) {
 	if !c.Step.Revocable() {
 		return c, fmt.Errorf("the change is %s and cannot be taken back; it goes on by itself, and another change can follow it", c.Step)
 	}
-	c.Back, c.Wait, c.Paused = true, false, false
+	c.Back, c.Paused = true, false
 	return c, nil
 }
 

@@ -110,9 +110,6 @@ func (c Change) Next(f Facts) (Work, Step) {
 	case c.Step == Settled && !f.Quiet && On(SweepWhenQuiet):
 		return Wait, c.Step
 	case c.Step == Switched:
-		if c.Wait {
-			return Wait, c.Step
-		}
 		return Publish, Settled
 	}
 	if needed {

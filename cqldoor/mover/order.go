@@ -114,7 +114,7 @@ func (m *Mover) Give(ctx context.Context, keyspace, table string, o Order) error
 				return wire.Invalidf("table %s.%s: %s", keyspace, table, err)
 			}
 		case Finish:
-			c.Wait, c.Hurry, c.Paused = false, true, false
+			c.Hurry, c.Paused = true, false
 		default:
 			return wire.Invalidf("unknown order %q", o)
 		}
