@@ -27,8 +27,8 @@ func newLanes(places int) lanes {
 }
 
 // of returns the lane of an operation.
-func (l *lanes) of(operation string) *lane.Lane {
-	if api.OperationOf(operation).Long {
+func (l *lanes) of(o *api.Operation) *lane.Lane {
+	if o.Long {
 		return l.long
 	}
 	return l.short

@@ -25,8 +25,7 @@ const decoded = 4
 
 // onlyReads reports whether an operation has a long answer and changes nothing. If the store does
 // not have DynamoDB's limits and there is no room for the answer, the door refuses the request.
-func onlyReads(operation string) bool {
-	o := api.OperationOf(operation)
+func onlyReads(o *api.Operation) bool {
 	return o.Returns > 0 && !o.Writes
 }
 

@@ -82,27 +82,28 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		d.refused.Add(1)
 	} else {
-		if takesLong[operation] {
-			c := http.NewResponseController(w)
+		o := api.OperationOf(operation)
+		if o.Endless {
+			c := http.NewResponseController(w) // its deadlines would end the request
 			// Inside a program there is no connection and no deadline.
 			_, _ = c.SetReadDeadline(time.Time{}), c.SetWriteDeadline(time.Time{})
 		}
 		if who != (principal.Principal{}) {
 			ctx = principal.With(ctx, who)
 		}
-		ctx, w := d.watch(ctx, r, operation, x.body)
-		if err = take(ctx, &answer, api.OperationOf(operation).Returns); err != nil {
+		ctx, w := d.watch(ctx, r, operation, o, x.body)
+		if err = take(ctx, &answer, o.Returns); err != nil {
 			d.refused.Add(1)
 		} else if d.options.Forwards {
 			id := new(requestid.ID)
-			err = d.do(requestid.With(ctx, id), operation, x)
+			err = d.do(requestid.With(ctx, id), operation, o, x)
 			if text := id.Get(); text != "" {
 				header["x-amzn-RequestId"] = []string{text}
 			}
 		} else {
-			err = d.do(ctx, operation, x)
+			err = d.do(ctx, operation, o, x)
 		}
-		if n := int64(len(x.answer)); err == nil && onlyReads(operation) {
+		if n := int64(len(x.answer)); err == nil && onlyReads(o) {
 			answer.Shrink(n)
 			err = take(ctx, &answer, n)
 		}
@@ -139,10 +140,6 @@ func (d *Door) unread(w http.ResponseWriter, r *http.Request, x *exchange, err e
 	_ = http.NewResponseController(w).Flush()
 	_, _ = io.CopyN(io.Discard, r.Body, 4*d.options.MaxBody)
 }
-
-// takesLong lists the operations that may read a whole table, and so take longer than connections
-// may. The read deadline would end them when it passes.
-var takesLong = map[string]bool{"TagResource": true}
 
 var errTooLong = errors.New("the body is too long")
 
@@ -256,9 +253,9 @@ func checkJSON(body []byte) error {
 }
 
 // do lets the store carry out the operation. A panic becomes an internal error of this one request.
-func (d *Door) do(ctx context.Context, operation string, x *exchange) (err error) {
-	way := d.lanes.of(operation)
-	if onlyReads(operation) && way == d.lanes.long {
+func (d *Door) do(ctx context.Context, operation string, o *api.Operation, x *exchange) (err error) {
+	way := d.lanes.of(o)
+	if onlyReads(o) && way == d.lanes.long {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, answerWithin) // after that, no answer can be sent any more
 		defer cancel()

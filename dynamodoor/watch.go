@@ -49,16 +49,16 @@ type watched struct {
 }
 
 // watch begins to measure a request. It returns the context with which the request continues.
-func (d *Door) watch(ctx context.Context, r *http.Request, operation string, body []byte) (context.Context, watched) {
-	o := d.options.Observe
-	if o == (observe.Observer{}) {
+func (d *Door) watch(ctx context.Context, r *http.Request, operation string, o *api.Operation, body []byte) (context.Context, watched) {
+	to := d.options.Observe
+	if to == (observe.Observer{}) {
 		return ctx, watched{}
 	}
-	w := watched{all: o.Requests, operation: operation, begun: observe.Now(), table: tableOf(body)}
-	if o.Tracer != nil {
-		w.span = o.Tracer.Start(strings.TrimRight(operation+" "+w.table, " "), r.Header.Get("Traceparent"), r.Header.Get("Tracestate"))
+	w := watched{all: to.Requests, operation: operation, begun: observe.Now(), table: tableOf(body)}
+	if to.Tracer != nil {
+		w.span = to.Tracer.Start(strings.TrimRight(operation+" "+w.table, " "), r.Header.Get("Traceparent"), r.Header.Get("Tracestate"))
 	}
-	if w.span != nil || api.OperationOf(operation).Fans {
+	if w.span != nil || o.Fans {
 		w.under = &observe.Under{Span: w.span}
 		ctx = observe.With(ctx, w.under)
 	}

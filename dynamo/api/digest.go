@@ -5,7 +5,6 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
@@ -28,11 +27,7 @@ func Digest(actions []TransactAction) uint64 {
 		if a.ReturnOnFailure {
 			b[len(b)-1] |= 0x80
 		}
-		table := a.Table
-		if strings.HasPrefix(table, "arn:") {
-			table = table[strings.LastIndexByte(table, '/')+1:]
-		}
-		part([]byte(table))
+		part([]byte(TableName(a.Table)))
 		part(attribute.AppendItem(nil, a.Key.Canonical()))
 		part(attribute.AppendItem(nil, a.Item.Canonical()))
 		part([]byte(expression.CanonicalUpdate(a.Update)))

@@ -3,6 +3,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -18,6 +19,7 @@ type Operation struct {
 	Names   Naming
 	Writes  bool  // it may change something
 	Long    bool  // it may read many items, or wait
+	Endless bool  // it may read a whole table, and so take longer than a connection may
 	Fans    bool  // it may take several requests to the store
 	Returns int64 // how many bytes its answer has at most, if it may be long; else 0
 }
@@ -53,7 +55,6 @@ const (
 	ByRequest                  // as names of the members of RequestItems
 	ByAction                   // in TableName of each action of TransactItems
 	InStatements               // in PartiQL
-	ByStream                   // in a stream's ARN, or an iterator
 )
 
 // Operations lists all operations. The limits of answers are DynamoDB's.
@@ -78,12 +79,12 @@ var Operations = []Operation{
 	{Name: "ListTables", New: empty[ListTables], Service: DynamoDB, About: Tables},
 	{Name: "UpdateTimeToLive", New: empty[UpdateTimeToLive], Service: DynamoDB, About: Tables, Names: ByTableName, Writes: true},
 	{Name: "DescribeTimeToLive", New: empty[DescribeTimeToLive], Service: DynamoDB, About: Tables, Names: ByTableName},
-	{Name: "TagResource", New: empty[TagResource], Service: DynamoDB, About: Tables, Names: ByResource, Writes: true, Long: true},
+	{Name: "TagResource", New: empty[TagResource], Service: DynamoDB, About: Tables, Names: ByResource, Writes: true, Long: true, Endless: true},
 	{Name: "UntagResource", New: empty[UntagResource], Service: DynamoDB, About: Tables, Names: ByResource, Writes: true, Long: true},
 	{Name: "ListTagsOfResource", New: empty[ListTagsOfResource], Service: DynamoDB, About: Tables, Names: ByResource},
-	{Name: "GetRecords", New: empty[GetRecords], Service: Streams, About: Feeds, Names: ByStream, Long: true, Returns: 1 << 20},
-	{Name: "GetShardIterator", New: empty[GetShardIterator], Service: Streams, About: Feeds, Names: ByStream},
-	{Name: "DescribeStream", New: empty[DescribeStream], Service: Streams, About: Feeds, Names: ByStream},
+	{Name: "GetRecords", New: empty[GetRecords], Service: Streams, About: Feeds, Long: true, Returns: 1 << 20},
+	{Name: "GetShardIterator", New: empty[GetShardIterator], Service: Streams, About: Feeds},
+	{Name: "DescribeStream", New: empty[DescribeStream], Service: Streams, About: Feeds},
 	{Name: "ListStreams", New: empty[ListStreams], Service: Streams, About: Feeds},
 	{Name: "DescribePartitions", New: empty[DescribePartitions], Service: Own, About: Tables, Names: ByTableName},
 	{Name: "Reshard", New: empty[Reshard], Service: Own, About: Layouts, Names: ByTableName, Writes: true},
@@ -118,6 +119,9 @@ func OperationOf(name string) *Operation {
 	}
 	return &unknown
 }
+
+// Is reports whether the operation is about one of some subjects.
+func (o *Operation) Is(subjects ...Subject) bool { return slices.Contains(subjects, o.About) }
 
 // Target returns the X-Amz-Target of an operation.
 func Target(operation string) string { return string(OperationOf(operation).Service) + operation }

@@ -12,14 +12,11 @@ import (
 
 // DescribePartitions asks for the partitions of a table or global index, the units that they take,
 // and the keys that share them. It is not an operation of DynamoDB. An evenkeel door serves it
-// under PartitionsTarget if the door's engine enforces the store's limits.
+// if the door's engine enforces the store's limits.
 type DescribePartitions struct {
 	Table string
 	Index string // empty: the table itself
 }
-
-// PartitionsTarget is the X-Amz-Target of DescribePartitions.
-const PartitionsTarget = "Evenkeel_20260101.DescribePartitions"
 
 // Operation implements Request.
 func (*DescribePartitions) Operation() string { return "DescribePartitions" }

@@ -10,16 +10,13 @@ import (
 )
 
 // Reshard asks about a change of a sharded table's layout, or for an action on it. It is not an
-// operation of DynamoDB. An evenkeel door serves it under ReshardTarget.
+// operation of DynamoDB; an evenkeel door serves it.
 type Reshard struct {
 	Table  string
 	Action string  // one of ReshardActions
 	Shards int     // plan and start only
 	Key    *string // plan and start only: the one partition key, as a user writes it; nil: all
 }
-
-// ReshardTarget is the X-Amz-Target of Reshard.
-const ReshardTarget = "Evenkeel_20260101.Reshard"
 
 // ReshardActions lists the actions.
 var ReshardActions = []string{"plan", "start", "status", "pause", "resume", "rollback", "finish"}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -116,14 +115,9 @@ func (r *Router) Schema(ctx context.Context, name string) (*schema.Table, error)
 	return r.tables.Schema(ctx, name)
 }
 
-// of reports whether an operation is about one of some subjects.
-func of(operation string, subjects ...api.Subject) bool {
-	return slices.Contains(subjects, api.OperationOf(operation).About)
-}
-
 // Has reports whether the store has an operation.
 func (r *Router) Has(operation string) bool {
-	return of(operation, api.Statements, api.Layouts) || r.backend.Has(operation)
+	return api.OperationOf(operation).Is(api.Statements, api.Layouts) || r.backend.Has(operation)
 }
 
 // Do carries out one operation whose request has this body, and appends the answer's body to dst.
@@ -131,14 +125,14 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if r.tables.Shared() {
 		return r.doShared(ctx, operation, body, dst)
 	}
-	q, ok := api.New(operation)
-	if !ok {
+	o := api.OperationOf(operation)
+	if o.New == nil {
 		return dst, exception.New(exception.UnknownOperation, "")
 	}
-	if len(r.tables.All()) == 0 && of(operation, api.Items, api.Endpoint) && !mayNameCatalogue(body) {
+	if len(r.tables.All()) == 0 && o.Is(api.Items, api.Endpoint) && !mayNameCatalogue(body) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
-	d := r.decoders.Get().(*api.Decoder)
+	q, d := o.New(), r.decoders.Get().(*api.Decoder)
 	defer func() {
 		d.Reset()
 		r.decoders.Put(d)
@@ -146,7 +140,7 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if err := q.Decode(d, body); err != nil {
 		return dst, err
 	}
-	if of(operation, api.Statements) && r.statements.Forwards(q) {
+	if o.About == api.Statements && r.statements.Forwards(q) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
 	err := r.answer(ctx, q, func(a api.Response) error {

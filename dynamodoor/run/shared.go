@@ -22,12 +22,12 @@ import (
 
 // doShared carries out an operation on such a store.
 func (r *Router) doShared(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
-	q, known := api.New(operation)
+	o := api.OperationOf(operation)
 	switch {
-	case !known:
+	case o.New == nil:
 		return r.passOn(ctx, operation, body, dst)
-	case of(operation, api.Feeds):
-		return r.streams.Forward(ctx, q, body, dst)
+	case o.About == api.Feeds:
+		return r.streams.Forward(ctx, o.New(), body, dst)
 	case operation == "DescribeEndpoints":
 		return dst, exception.New(exception.UnknownOperation, "") // its answer would lead clients around the door
 	case operation == "DescribeLimits":
@@ -50,13 +50,13 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	for again := false; ; again = true {
 		var few [4]string
 		begin, asOf := time.Now(), r.tables.Known()
-		names, plain, err := r.plainNames(ctx, operation, body, few[:0])
+		names, plain, err := r.plainNames(ctx, o, body, few[:0])
 		if err != nil {
 			return dst, err
 		}
 		var out []byte
 		if !plain {
-			out, err = r.planned(ctx, operation, body, dst)
+			out, err = r.planned(ctx, o, body, dst)
 			if again || err == nil || time.Since(begin) < r.lease/2 || !items.Refused(err) {
 				return out, err
 			}
@@ -64,19 +64,19 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			// refuses it may be another by now.
 		} else {
 			out, err = r.backend.Do(ctx, operation, body, dst)
-			if of(operation, api.Statements) && exception.Is(err, exception.UnknownOperation) {
-				out, err = r.planned(ctx, operation, body, dst) // the endpoint has no PartiQL, so this door carries it out
+			if o.About == api.Statements && exception.Is(err, exception.UnknownOperation) {
+				out, err = r.planned(ctx, o, body, dst) // the endpoint has no PartiQL, so this door carries it out
 			}
-			over, e := r.overPlain(ctx, operation, body, asOf, err)
+			over, e := r.overPlain(ctx, o, body, asOf, err)
 			switch {
 			case e != nil:
 				return dst, e
-			case over && (again || err == nil && api.OperationOf(operation).Writes):
+			case over && (again || err == nil && o.Writes):
 				return dst, items.Unknown(new(tables.Pinned))
 			case over:
 				continue // carry it out on the sharded table
 			}
-			if err == nil && api.OperationOf(operation).Writes {
+			if err == nil && o.Writes {
 				return r.definitions.ChangedPlain(ctx, operation, names, out, len(dst))
 			}
 			if again || !r.mayBeSharded(names, out[len(dst):], err) {
@@ -88,7 +88,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 			return dst, e
 		}
 		if plain {
-			if _, plain, e := r.plainNames(ctx, operation, body, few[:0]); e != nil || plain {
+			if _, plain, e := r.plainNames(ctx, o, body, few[:0]); e != nil || plain {
 				return out, errors.Join(err, e)
 			}
 		}
@@ -98,21 +98,21 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 // overPlain reports whether the answer to a request that was planned for plain tables does not
 // count. That is so if the request took longer than the door's knowledge was valid, and one of the
 // tables is sharded by now.
-func (r *Router) overPlain(ctx context.Context, operation string, body []byte, asOf time.Time, err error) (over bool, _ error) {
-	if !r.tables.Expired(asOf) || !of(operation, api.Items, api.Statements) || err != nil && !items.Verdict(err) {
+func (r *Router) overPlain(ctx context.Context, o *api.Operation, body []byte, asOf time.Time, err error) (over bool, _ error) {
+	if !r.tables.Expired(asOf) || !o.Is(api.Items, api.Statements) || err != nil && !items.Verdict(err) {
 		return false, nil
 	}
 	if err := r.tables.Renew(ctx, r.lease); err != nil {
 		return false, err
 	}
 	var few [4]string
-	_, plain, e := r.plainNames(ctx, operation, body, few[:0])
+	_, plain, e := r.plainNames(ctx, o, body, few[:0])
 	return !plain, e
 }
 
 // planned carries out an operation on sharded tables, or one whose tables cannot be read.
-func (r *Router) planned(ctx context.Context, operation string, body, dst []byte) ([]byte, error) {
-	q, _ := api.New(operation)
+func (r *Router) planned(ctx context.Context, o *api.Operation, body, dst []byte) ([]byte, error) {
+	q := o.New()
 	d := r.decoders.Get().(*api.Decoder)
 	defer func() {
 		d.Reset()
@@ -130,18 +130,18 @@ func (r *Router) planned(ctx context.Context, operation string, body, dst []byte
 
 // plainNames reports whether a request is only on plain tables, and returns their names. It looks
 // up unknown tables.
-func (r *Router) plainNames(ctx context.Context, operation string, body []byte, names []string) (_ []string, plain bool, err error) {
-	if of(operation, api.Statements) {
-		return r.plainStatements(ctx, operation, body, names)
+func (r *Router) plainNames(ctx context.Context, o *api.Operation, body []byte, names []string) (_ []string, plain bool, err error) {
+	if o.About == api.Statements {
+		return r.plainStatements(ctx, o, body, names)
 	}
-	names, plain = targets(operation, body, names)
+	names, plain = targets(o, body, names)
 	for _, name := range names {
 		name = api.TableName(name)
 		if name == catalog.Table {
 			plain = false // the door refuses it
 			continue
 		}
-		if o := api.OperationOf(operation); o.About == api.Tables && o.Writes {
+		if o.About == api.Tables && o.Writes {
 			r.tables.ForgetPlain(name) // the request may make this knowledge wrong
 		}
 		sharded, err := r.tables.Lookup(ctx, name)
@@ -150,7 +150,7 @@ func (r *Router) plainNames(ctx context.Context, operation string, body []byte, 
 		}
 		plain = plain && !sharded
 	}
-	switch operation {
+	switch o.Name {
 	case "UpdateTable":
 		_, ours := declares(body) // ours: the request defines a reserved name
 		plain = plain && !ours
@@ -160,9 +160,9 @@ func (r *Router) plainNames(ctx context.Context, operation string, body []byte, 
 	return names, plain, nil
 }
 
-func (r *Router) plainStatements(ctx context.Context, operation string, body []byte, names []string) ([]string, bool, error) {
+func (r *Router) plainStatements(ctx context.Context, o *api.Operation, body []byte, names []string) ([]string, bool, error) {
 	var d api.Decoder
-	q, _ := api.New(operation)
+	q := o.New()
 	if err := q.Decode(&d, body); err != nil {
 		return names, false, err
 	}

@@ -15,10 +15,10 @@ import (
 // targets appends the names of the tables in a request to names. If a member occurs twice, both
 // names count, because stores differ in which one they take. targets returns false if it cannot
 // read the names, or does not know the operation.
-func targets(operation string, body []byte, names []string) ([]string, bool) {
+func targets(o *api.Operation, body []byte, names []string) ([]string, bool) {
 	var r jsontext.Reader
 	r.Reset(body)
-	switch api.OperationOf(operation).Names {
+	switch o.Names {
 	case api.ByTableName:
 		names = members(&r, names, "TableName")
 	case api.ByResource:

@@ -27,7 +27,7 @@ func TestTargets(t *testing.T) {
 		{"ListTagsOfResource", `{"ResourceArn":"arn:aws:dynamodb:r:1:table/t"}`, "[arn:aws:dynamodb:r:1:table/t] true"},
 		{"CreateBackup", `{"TableName":"t"}`, "[] false"},
 	} {
-		names, ok := targets(c.operation, []byte(c.body), nil)
+		names, ok := targets(api.OperationOf(c.operation), []byte(c.body), nil)
 		if got := fmt.Sprint(names, ok); got != c.want {
 			t.Errorf("%s %s: %s", c.operation, c.body, got)
 		}
@@ -53,7 +53,7 @@ func FuzzTargets(f *testing.F) {
 	f.Add("BatchGetItem", []byte(`{"RequestItems":{"a":{"Keys":[]},"b":{}}}`))
 	f.Add("TransactWriteItems", []byte(`{"TransactItems":[{"Put":{"TableName":"a"}}]}`))
 	f.Fuzz(func(t *testing.T, operation string, body []byte) {
-		names, ok := targets(operation, body, nil)
+		names, ok := targets(api.OperationOf(operation), body, nil)
 		declares(body)
 		mentions(body, func(string) string { return "" })
 		// The names include the table that a decoder finds in a request.

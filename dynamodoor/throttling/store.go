@@ -79,7 +79,7 @@ func (s *Store) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 	case operation == "DeleteTable":
 		q := new(api.DeleteTable)
 		if q.Decode(new(api.Decoder), body) == nil {
-			s.counts.forget(simple(q.Table))
+			s.counts.forget(api.TableName(q.Table))
 		}
 	}
 	return out, err
@@ -223,7 +223,7 @@ func (n *note) schema(table string) *schema.Table {
 }
 
 func (n *note) count(g target, w What) {
-	g.table = simple(g.table)
+	g.table = api.TableName(g.table)
 	key := g.key(n.schema(g.table), w.Index)
 	switch {
 	case key == "":
@@ -234,12 +234,4 @@ func (n *note) count(g target, w What) {
 	}
 	w.Index = strings.Clone(w.Index)
 	n.s.counts.add(strings.Clone(g.table), key, w)
-}
-
-// simple returns a table's name, even if the request uses its ARN.
-func simple(table string) string {
-	if strings.HasPrefix(table, "arn:") {
-		return table[strings.LastIndexByte(table, '/')+1:]
-	}
-	return table
 }

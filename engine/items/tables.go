@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/engine/items/stream"
 	"github.com/evenkeel/evenkeel/engine/storage"
@@ -76,10 +76,7 @@ func (ts *tables) newShape(r *record, old *shape) *shape {
 
 // lookup returns a table by name or ARN; nil if there is none.
 func (ts *tables) lookup(name string) *table {
-	if strings.HasPrefix(name, "arn:") {
-		name = name[strings.LastIndexByte(name, '/')+1:]
-	}
-	return (*ts.byName.Load())[name]
+	return ts.all()[api.TableName(name)]
 }
 
 // forItems looks up a table for an operation on items. Its error does not name the table.

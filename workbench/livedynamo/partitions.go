@@ -32,9 +32,7 @@ func (t *Table) Partitions(ctx context.Context, index string) (*api.PartitionsRe
 	if t.at.Endpoint == "" {
 		return nil, ErrNoPartitions
 	}
-	q := api.DescribePartitions{Table: t.at.Table, Index: index}
-	body := q.AppendJSON(nil)
-	answer, err := t.call(ctx, api.PartitionsTarget, body)
+	answer, err := t.call(ctx, &api.DescribePartitions{Table: t.at.Table, Index: index})
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +44,8 @@ func (t *Table) Partitions(ctx context.Context, index string) (*api.PartitionsRe
 }
 
 // call runs an operation that the SDK does not know, and most stores do not have.
-func (t *Table) call(ctx context.Context, target string, body []byte) ([]byte, error) {
-	answer, e, err := t.own(ctx, target, body)
+func (t *Table) call(ctx context.Context, q api.Request) ([]byte, error) {
+	answer, e, err := t.own(ctx, q)
 	if err != nil || e == nil {
 		return answer, err
 	}
@@ -69,14 +67,15 @@ type refusal struct {
 }
 
 // own runs an operation of an evenkeel door.
-func (t *Table) own(ctx context.Context, target string, body []byte) ([]byte, *refusal, error) {
+func (t *Table) own(ctx context.Context, q api.Request) ([]byte, *refusal, error) {
+	body := q.AppendJSON(nil)
 	o := t.client.Options()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.at.Endpoint+"/", bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
 	}
 	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	req.Header.Set("X-Amz-Target", target)
+	req.Header.Set("X-Amz-Target", api.Target(q.Operation()))
 	credentials, err := o.Credentials.Retrieve(ctx)
 	if err != nil {
 		return nil, nil, err

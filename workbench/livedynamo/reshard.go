@@ -31,8 +31,8 @@ func (r *Resharder) ask(ctx context.Context, action string, shards int, key *str
 	if r.t.at.Endpoint == "" {
 		return &livetable.Error{At: at, Err: errors.New("AWS itself has no write-sharded tables"), Hint: "give the address of an evenkeel door: --dynamodb http://127.0.0.1:8000"}
 	}
-	q := api.Reshard{Table: r.t.at.Table, Action: action, Shards: shards, Key: key}
-	text, refused, err := r.t.own(ctx, api.ReshardTarget, q.AppendJSON(nil))
+	q := &api.Reshard{Table: r.t.at.Table, Action: action, Shards: shards, Key: key}
+	text, refused, err := r.t.own(ctx, q)
 	switch {
 	case err != nil:
 		return r.t.at.explain(err)
