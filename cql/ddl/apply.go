@@ -87,9 +87,21 @@ func (c *change) apply(stmt syntax.Statement) error {
 	case *syntax.CreateView:
 		return invalid("CREATE MATERIALIZED VIEW is not supported by the embedded engine")
 	case *syntax.Other:
-		return invalid("%s is not supported by the embedded engine", otherName(stmt))
+		return c.other(stmt)
 	}
 	return invalid("not a statement that changes the schema")
+}
+
+// other handles statements on what the engine cannot have: DROP IF EXISTS of it changes nothing.
+func (c *change) other(stmt *syntax.Other) error {
+	switch stmt.Object {
+	case syntax.KindFunction, syntax.KindAggregate, syntax.KindTrigger:
+		if stmt.Verb == "DROP" && stmt.IfExists {
+			_, err := c.keyspaceOf(stmt.Name)
+			return err
+		}
+	}
+	return invalid("%s is not supported by the embedded engine", otherName(stmt))
 }
 
 func otherName(o *syntax.Other) string {

@@ -54,6 +54,8 @@ func (r *Definer) tagChange(ctx context.Context, q *api.TagResource, e *tables.E
 	switch {
 	case err != nil:
 		return r.Items.ToldOf(ctx, name, err)
+	case e.Layout == nil: // only its indexes are sharded
+		return r.Items.ToldOf(ctx, name, e.Plan.CheckChange(shards))
 	case e.Change == nil && mover.From(e.Entry, "") == shards, e.Change != nil && e.Change.Key == "" && !e.Change.Back && mover.Towards(e.Change) == shards:
 		return r.Backend.Answer(ctx, q, use) // the table already has this layout, or will have it
 	}

@@ -57,6 +57,17 @@ func whenActive(t testing.TB, d doer) {
 	}
 }
 
+// TestShardsOfATableWithAShardedIndex refuses to shard a plain table in use by its tag, also where
+// the door has an entry for it because its indexes are sharded.
+func TestShardsOfATableWithAShardedIndex(t *testing.T) {
+	s := start(t, 4)
+	must(t, s, "CreateTable", plainTable+"}")
+	must(t, s, "TagResource", declareIndex)
+	for value, why := range map[string]string{"shards=3": "it is a plain table", "": "it is a plain table", "adopt=suffix shards=3": "has sharded indexes", "shards=x": "shards"} {
+		fails(t, s, exception.Validation, why, "TagResource", tagWith(value))
+	}
+}
+
 // TestShardedIndexOfATableWithItems adds a sharded index to a table with items, plain or sharded,
 // by its tag and then an UpdateTable, and creates it again after it was deleted.
 func TestShardedIndexOfATableWithItems(t *testing.T) {
