@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/shard"
@@ -132,54 +131,50 @@ func adoptedIndex(table string, ix *schema.Index, hash string) error {
 
 // CheckAdopted returns an error if an item is not at its place in the layout of a table that was
 // sharded by hand. It needs only the item's key.
-func (t *Table) CheckAdopted(physical attribute.Item) error {
-	is := t.misplaced(physical)
-	v, _ := physical.Get(t.hash.Name)
-	if key, _, ok := t.cutSuffix(v.Text()); ok && !t.suffix.Suffixed {
-		if _, _, again := t.cutSuffix(key); again {
+func (t *Table) CheckAdopted(physical attribute.Item) error { return t.adopted.checkItem(physical) }
+
+// checkItem returns an error if an item is not at its place.
+func (a *adopted) checkItem(physical attribute.Item) error {
+	is := a.misplaced(physical)
+	v, _ := physical.Get(a.hash.Name)
+	if key, _, ok := a.cut(v.Text()); ok && !a.suffix.Suffixed {
+		if _, _, again := a.cut(key); again {
 			is = fmt.Sprintf("%s has a partition key that ends like a shard without the shard too, %q: "+
-				"add suffixed=allow, and see to it that no application goes on adding shards itself", t.item(physical), key)
+				"add suffixed=allow, and see to it that no application goes on adding shards itself", a.describe(physical), key)
 		}
 	}
 	if is == "" {
 		return nil
 	}
-	return refuse(t.Logical.Name, "it is not adopted, since %s", is)
+	return refuse(a.name, "it is not adopted, since %s", is)
 }
 
-// item describes an item of a table that was sharded by hand by its physical key.
-func (t *Table) item(physical attribute.Item) string {
-	v, _ := physical.Get(t.hash.Name)
-	sort, _ := physical.Get(t.sort.Name)
-	return fmt.Sprintf("the item %s = %q, %s = %s", t.hash.Name, v.Text(), t.sort.Name, sort)
+// describe describes an item by its physical key.
+func (a *adopted) describe(physical attribute.Item) string {
+	v, sort := a.of(physical)
+	return fmt.Sprintf("the item %s = %q, %s = %s", a.hash.Name, v.Text(), a.sort.Name, sort)
 }
 
 // misplaced describes what is wrong with the place of an item; "": nothing.
-func (t *Table) misplaced(physical attribute.Item) string {
-	v, _ := physical.Get(t.hash.Name)
-	sort, _ := physical.Get(t.sort.Name)
-	key, at, ok := t.cutSuffix(v.Text())
+func (a *adopted) misplaced(physical attribute.Item) string {
+	v, sort := a.of(physical)
+	key, at, ok := a.cut(v.Text())
 	if !ok {
 		return fmt.Sprintf("%s has no shard at the end of its partition key: %q and a number from %d to %d",
-			t.item(physical), t.suffix.Separator, t.suffix.First, t.suffix.First+t.Layout.N-1)
+			a.describe(physical), a.suffix.Separator, a.suffix.First, a.suffix.First+a.layout.N-1)
 	}
 	hash := attribute.String(key)
-	want := t.shardOf(hash, sort)
-	if t.drawn() || at == want {
+	want := a.layout.ShardOf(valueBytes(hash), valueBytes(sort))
+	if a.drawn() || at == want {
 		return ""
 	}
 	hint := ""
 	for _, h := range []shard.Hash{shard.Murmur3, shard.CodePoints} {
-		other := *t.Layout
-		if other.Hash = h; h != t.Layout.Hash && other.ShardOf(valueBytes(hash), valueBytes(sort)) == at {
+		other := *a.layout
+		if other.Hash = h; h != a.layout.Hash && other.ShardOf(valueBytes(hash), valueBytes(sort)) == at {
 			hint = "hash=" + h.String() + " gives the former; "
 		}
 	}
 	return fmt.Sprintf("%s is in shard %d, where hash=%s of the sort key gives %d: %sif it is another hash, or of something else, "+
-		"and items are put once only, use strategy=random write-once", t.item(physical), at-1+t.suffix.First, t.Layout.Hash, want-1+t.suffix.First, hint)
-}
-
-// ScanKeys returns the request for the physical keys of a segment of the table.
-func (t *Table) ScanKeys(segment, segments int) *api.Scan {
-	return t.scanFor(t.keyNames(), segment, segments)
+		"and items are put once only, use strategy=random write-once", a.describe(physical), at-1+a.suffix.First, a.layout.Hash, want-1+a.suffix.First, hint)
 }

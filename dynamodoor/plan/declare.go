@@ -307,10 +307,10 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 			return nil, err
 		}
 		ix, _ := changed.Index(create.Name)
-		in := t.declared(create.Name)
+		in := t.indexes.declared(create.Name)
 		made := *create
 		switch {
-		case t.suffix != nil && ix.Key.Has(t.hash.Name):
+		case t.adopted != nil && ix.Key.Has(t.hash.Name):
 			return nil, adoptedIndex(t.Logical.Name, ix, t.hash.Name)
 		case in == nil && !t.hidesKey():
 			continue

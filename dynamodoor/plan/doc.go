@@ -24,6 +24,22 @@
 // the client, and no expression and no index may use it. If the application drew the shards at
 // random, an item may be in any shard.
 //
+// # Tables
+//
+// A Table consists of parts, each in its file:
+//
+//   - keys: the logical key attributes, and the values of them in an item.
+//   - adopted (suffix.go): the partition key of a table that was sharded by hand.
+//   - placement: in which shards items are, before, during and after a change of the layout, and
+//     which physical partition key a shard has.
+//   - indexes (index.go): the sharded global indexes, and the shards of items in them.
+//   - stored: the physical table, and the form of items and keys in it. It consists of the above.
+//   - Table: the stored table with its logical schema. It checks what clients send (check.go) and
+//     shows them what the store answers (show.go, stream.go, partitions.go).
+//
+// Declarations of tables and indexes are in declare.go, index.go and adopt.go. The operations make
+// plans: point.go, query.go, scan.go, many.go.
+//
 // # Plans
 //
 // A plan is a value. It can be printed, and it is the same on every door:

@@ -14,6 +14,19 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
+// These are hidden names.
+const (
+	// HiddenPrefix begins the names of hidden attributes.
+	HiddenPrefix = "evenkeel."
+
+	// PartitionKey is the physical tables' partition key.
+	PartitionKey = HiddenPrefix + "pk"
+
+	// indexPrefix begins the names of the attributes that hold the shards of items in sharded
+	// indexes.
+	indexPrefix = HiddenPrefix + "s."
+)
+
 // Strip returns an item without its hidden attributes, or item itself if it has none. It returns an
 // item that it cannot read unchanged.
 func Strip(item attribute.Encoded) attribute.Encoded { return strip(item, "") }
@@ -151,3 +164,6 @@ func checkPaths(paths iter.Seq[expression.Path]) error {
 	}
 	return nil
 }
+
+// HasHidden reports whether a text may contain a hidden attribute's name.
+func HasHidden(text string) bool { return strings.Contains(text, HiddenPrefix) }

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
-	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -25,9 +23,12 @@ type index struct {
 // attribute returns the name of the index's hidden partition key attribute, a number.
 func (ix *index) attribute() string { return indexPrefix + ix.name }
 
+// indexes are the sharded global indexes of a table, by name.
+type indexes []index
+
 // sharded returns the layout of a sharded index that the table has, or nil for others.
-func (t *Table) sharded(name string) *index {
-	if ix := t.declared(name); ix != nil && ix.there {
+func (x indexes) sharded(name string) *index {
+	if ix := x.declared(name); ix != nil && ix.there {
 		return ix
 	}
 	return nil
@@ -35,13 +36,31 @@ func (t *Table) sharded(name string) *index {
 
 // declared returns the layout of a sharded index that the table has or may get: items have their
 // shards in it.
-func (t *Table) declared(name string) *index {
-	for i := range t.indexes {
-		if t.indexes[i].name == name {
-			return &t.indexes[i]
+func (x indexes) declared(name string) *index {
+	for i := range x {
+		if x[i].name == name {
+			return &x[i]
 		}
 	}
 	return nil
+}
+
+// set adds the shards in indexes of the item with a key.
+func (x indexes) set(k *keys, item, key attribute.Item) attribute.Item {
+	for i := range x {
+		item = item.With(x[i].attribute(), attribute.Int(int64(x[i].shardOf(k, key))))
+	}
+	return item
+}
+
+// shardOf returns the shard of an item in the index by the item's key. It depends on nothing
+// that an update can change.
+func (ix *index) shardOf(k *keys, key attribute.Item) int {
+	hash, sort := k.of(key)
+	if k.sort.Name == "" {
+		return ix.layout.ShardOf(valueBytes(hash), valueBytes(hash))
+	}
+	return ix.layout.ShardOf(valueBytes(hash), valueBytes(hash), valueBytes(sort))
 }
 
 // checkSharded returns an error if an index cannot be sharded.
@@ -60,21 +79,6 @@ func checkSharded(table string, ix *schema.Index, in index) error {
 		return refuse(table, "index %s: the name leaves no room for that of the hidden attribute %s<IndexName>; use a shorter one", in.name, indexPrefix)
 	}
 	return nil
-}
-
-// Unspread returns the global indexes of a sharded table that are not sharded. A hot value of such
-// an index's key throttles the table's writes, however well the table is spread.
-func (t *Table) Unspread() []string {
-	if t.Layout == nil {
-		return nil
-	}
-	var names []string
-	for i := range t.Logical.Global {
-		if name := t.Logical.Global[i].Name; t.sharded(name) == nil {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 func localIndex(table, name string) error {
@@ -118,59 +122,6 @@ func SameIndex(layout *shard.Layout, single bool, value string) bool {
 	}
 	l, err := parseLayout("", value)
 	return err == nil && l.Equal(&shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column}) && single == (keys == singleKey)
-}
-
-// Unfilled returns the update that sets an item's shards in all indexes, if the item still exists,
-// and the item's logical key. It returns nil unless the item lacks its right shard in an index that
-// is being filled.
-func (t *Table) Unfilled(physical attribute.Item) (q *api.UpdateItem, logical attribute.Item, err error) {
-	if logical, err = t.logicalKey(physical); err != nil {
-		return nil, nil, err
-	}
-	lacks := false
-	for i := range t.indexes {
-		has, _ := physical.Get(t.indexes[i].attribute())
-		lacks = lacks || t.indexes[i].filling && !has.Equal(attribute.Int(int64(t.shardIn(&t.indexes[i], logical))))
-	}
-	if !lacks {
-		return nil, nil, nil
-	}
-	names := t.keyNames()
-	var b expression.Builder
-	there := b.Function("attribute_exists", expression.PathOperand(expression.Top(names[0])))
-	return &api.UpdateItem{
-		Table: t.Physical, Key: physical.Only(names...), Update: expression.SetAttributes(t.withShards(nil, logical), nil), Condition: there,
-	}, logical, b.Err()
-}
-
-// ScanUnfilled returns the request, for a segment, that reads the attributes that Unfilled needs.
-func (t *Table) ScanUnfilled(segment, segments int) *api.Scan {
-	names := t.keyNames()
-	for i := range t.indexes {
-		names = append(names, t.indexes[i].attribute())
-	}
-	return t.scanFor(names, segment, segments)
-}
-
-// keyNames returns the names of the physical key's attributes.
-func (t *Table) keyNames() []string {
-	names := []string{t.hash.Name}
-	if t.hidesKey() {
-		names[0] = PartitionKey
-	}
-	if t.sort.Name != "" {
-		names = append(names, t.sort.Name)
-	}
-	return names
-}
-
-// scanFor returns a consistent request for some attributes of a segment of the table.
-func (t *Table) scanFor(names []string, segment, segments int) *api.Scan {
-	paths := make([]expression.Path, len(names))
-	for i, n := range names {
-		paths[i] = expression.Top(n)
-	}
-	return &api.Scan{Read: api.Read{Table: t.Physical, Projection: expression.Project(paths...), Consistent: true}, Segment: segment, Segments: segments}
 }
 
 // These are the values of an index tag's option keys. They say whether the endpoint takes indexes

@@ -104,7 +104,7 @@ func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 		bt.Table = t.Physical
 		bt.Keys = make([]attribute.Item, len(q.Tables[i].Keys))
 		for j, k := range q.Tables[i].Keys {
-			key, err := t.checkKey(k)
+			key, err := t.Key(k)
 			if err != nil {
 				return nil, err
 			}
@@ -176,9 +176,9 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 				if t.mustSearch() {
 					toFind = append(toFind, sought{t, w.Key})
 				}
-				w.Key, err = t.checkKey(w.Key)
+				w.Key, err = t.Key(w.Key)
 			} else {
-				w.Item, err = t.checkBatchPut(w.Item)
+				w.Item, err = checkBatchPut(t, w.Item)
 			}
 			if err != nil {
 				return nil, err
@@ -222,7 +222,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 }
 
 // checkBatchPut checks an item as checkPut does, but with the message that AWS uses in batches.
-func (t *Table) checkBatchPut(item attribute.Item) (attribute.Item, error) {
+func checkBatchPut(t *Table, item attribute.Item) (attribute.Item, error) {
 	for _, name := range t.Logical.Key.Names(nil) {
 		if v, ok := item.Get(name); !ok || v.Kind() != t.Logical.Type(name) {
 			return nil, exception.Invalid("The provided key element does not match the schema")
@@ -259,7 +259,7 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 		if err := checkPaths(slices.Values(g.Projection.Paths())); err != nil {
 			return nil, err
 		}
-		key, err := t.checkKey(g.Key)
+		key, err := t.Key(g.Key)
 		if err != nil {
 			return nil, cancelledFor(i, len(p.Gets), err)
 		}
@@ -298,7 +298,7 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 		}
 		var err error
 		if t.drawn() && (a.Kind != api.TransactPut || a.Condition != nil) {
-			return nil, t.drawnTransaction()
+			return nil, drawnTransaction(t)
 		}
 		a.Table = t.Physical
 		switch a.Kind {
@@ -308,7 +308,7 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 			a.Key, a.Update, err = t.checkUpdate(a.Key, a.Update, a.Condition)
 		default:
 			if err = t.checkCondition(a.Condition); err == nil {
-				a.Key, err = t.checkKey(a.Key)
+				a.Key, err = t.Key(a.Key)
 			}
 		}
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // logical keys with their shards.
 func (t *Table) Partitions(r *api.PartitionsResponse) error {
 	r.TableName = t.Logical.Name
-	r.Sharded = t.Layout != nil && r.IndexName == "" || t.sharded(r.IndexName) != nil
+	r.Sharded = t.Layout != nil && r.IndexName == "" || t.indexes.sharded(r.IndexName) != nil
 	for i := range r.Partitions {
 		p := &r.Partitions[i]
 		for j := range p.Keys {
@@ -38,7 +38,7 @@ func (t *Table) Partitions(r *api.PartitionsResponse) error {
 
 // unshard returns the logical form of a physical key of the table or of an index, as far as
 // possible, and its shard. The shard is 0 if the key names none.
-func (t *Table) unshard(physical json.RawMessage) (json.RawMessage, int, error) {
+func (s *stored) unshard(physical json.RawMessage) (json.RawMessage, int, error) {
 	item, err := new(attribute.Decoder).Item(attribute.Encoded(physical))
 	if err != nil {
 		return nil, 0, err
@@ -50,12 +50,12 @@ func (t *Table) unshard(physical json.RawMessage) (json.RawMessage, int, error) 
 		}
 	}
 	key := visibleItem(item)
-	if v, ok := item.Get(t.keyName()); ok && t.Layout != nil {
+	if v, ok := item.Get(s.keyName()); ok && s.Layout != nil {
 		var hash attribute.Value
-		if hash, shard, err = t.cut(v); err != nil {
+		if hash, shard, err = s.cut(v); err != nil {
 			return nil, 0, err
 		}
-		key = key.With(t.hash.Name, hash)
+		key = key.With(s.hash.Name, hash)
 	}
 	return json.RawMessage(attribute.AppendItem(nil, key)), shard, nil
 }

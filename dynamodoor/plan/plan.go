@@ -41,36 +41,36 @@ func planOf(q api.Request, tables Tables) (Plan, error) {
 			if t.mustSearch() {
 				return search(q, q.Capacity, tables, sought{t, q.Key})
 			}
-			return t.getItem(q)
+			return getItem(t, q)
 		}
 	case *api.PutItem:
 		if t := tables(q.Table); t != nil {
 			if t.mustSearch() && (q.Condition != nil || q.Return != api.ReturnNone) {
-				return t.searchPut(q, tables)
+				return searchPut(t, q, tables)
 			}
-			return t.putItem(q)
+			return putItem(t, q)
 		}
 	case *api.UpdateItem:
 		if t := tables(q.Table); t != nil {
 			if t.mustSearch() {
 				return search(q, q.Capacity, tables, sought{t, q.Key})
 			}
-			return t.updateItem(q)
+			return updateItem(t, q)
 		}
 	case *api.DeleteItem:
 		if t := tables(q.Table); t != nil {
 			if t.mustSearch() {
 				return search(q, q.Capacity, tables, sought{t, q.Key})
 			}
-			return t.deleteItem(q)
+			return deleteItem(t, q)
 		}
 	case *api.Query:
 		if t := tables(q.Table); t != nil {
-			return t.query(q)
+			return query(t, q)
 		}
 	case *api.Scan:
 		if t := tables(q.Table); t != nil {
-			return t.scan(q)
+			return scan(t, q)
 		}
 	case *api.BatchGetItem:
 		return batchGet(q, tables)

@@ -20,12 +20,12 @@ import (
 const PageSize = 1 << 20
 
 // query returns the plan of a Query on an index, on one shard or on several.
-func (t *Table) query(q *api.Query) (Plan, error) {
+func query(t *Table, q *api.Query) (Plan, error) {
 	asked, startShard := q, 0
 	if t.drawn() && q.Start != nil {
 		logical := *q
 		var err error
-		if logical.Start, startShard, err = t.drawnStart(q.Start); err != nil {
+		if logical.Start, startShard, err = t.adopted.start(q.Start); err != nil {
 			return nil, err
 		}
 		q = &logical
@@ -44,20 +44,20 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 	var all []int
 	switch {
 	case ix != nil && !t.local(ix):
-		in := t.sharded(ix.Name)
+		in := t.indexes.sharded(ix.Name)
 		if in == nil {
-			return t.queryIndex(asked, ix)
+			return queryIndex(t, asked, ix)
 		}
 		s := in.layout.Default()
 		all = s.Places()
-		f.shardOf = func(key attribute.Item) int { return t.shardIn(in, key) }
+		f.shardOf = func(key attribute.Item) int { return in.shardOf(&t.keys, key) }
 		f.partition = func(shard int) (names []string, values []attribute.Value) {
 			return append([]string{in.attribute()}, ix.Key.Hash...), append([]attribute.Value{attribute.Int(int64(shard))}, k.Hash...)
 		}
 	case t.Layout == nil:
-		return t.forward(q), nil
+		return forward(t, q), nil
 	default:
-		if err := t.checkHash(k.Hash[0]); err != nil {
+		if err := t.CheckHash(k.Hash[0]); err != nil {
 			return nil, err
 		}
 		all = t.shards(k.Hash[0])
@@ -92,10 +92,10 @@ func (t *Table) query(q *api.Query) (Plan, error) {
 }
 
 // forward returns the plan of a Query on a plain table with sharded indexes.
-func (t *Table) forward(q *api.Query) Plan {
+func forward(t *Table, q *api.Query) Plan {
 	p := *q
 	p.Table = t.Physical
-	return t.reading(&p)
+	return reading(t, &p)
 }
 
 // one returns the plan of the Query if one shard answers it.
@@ -106,7 +106,7 @@ func (f *Fanout) one(shard int) Plan {
 	if f.query.Start != nil {
 		p.Start = f.table.physicalStart(f.query.Start, f.index)
 	}
-	return f.table.reading(&p)
+	return reading(f.table, &p)
 }
 
 // condition returns the physical key condition for a range in one shard.
@@ -338,12 +338,12 @@ func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsRe
 	for _, text := range r.Items {
 		start := len(arena)
 		shard, stub := 0, f.table.from != nil && isStub(text)
-		if f.table.suffix == nil {
+		if f.table.adopted == nil {
 			arena = appendStripped(arena, text, "")
 			text = arena[start:len(arena):len(arena)]
 		} else {
 			arena = append(arena, text...)
-			text, shard = f.table.cutInPlace(arena[start:len(arena):len(arena)])
+			text, shard = f.table.adopted.cutInPlace(arena[start:len(arena):len(arena)])
 		}
 		item, err := d.Item(text)
 		if err != nil {
@@ -470,9 +470,7 @@ func (r *Result) Answer() *api.ItemsResponse {
 		case f.table.drawn():
 			r.out.LastKey = f.physicalStart(r.last)
 		case f.index == nil:
-			r.out.LastKey = attribute.NewItem(
-				attribute.Attribute{Name: f.table.hash.Name, Value: f.keys.Hash[0]},
-				attribute.Attribute{Name: f.sort, Value: r.last.Sort})
+			r.out.LastKey = f.table.key(f.keys.Hash[0], r.last.Sort)
 		}
 	}
 	return &r.out

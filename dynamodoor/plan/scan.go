@@ -3,8 +3,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -14,7 +12,7 @@ import (
 // A Scan, and a Query of an unsharded index, read physical items in the store's order. Each item
 // appears once, whatever its shard is. Only keys change.
 
-func (t *Table) scan(q *api.Scan) (Plan, error) {
+func scan(t *Table, q *api.Scan) (Plan, error) {
 	if q.Start.Has(began) { // an answer during a change of the layout gave this position
 		logical := *q
 		logical.Start = visibleItem(q.Start)
@@ -28,12 +26,12 @@ func (t *Table) scan(q *api.Scan) (Plan, error) {
 	if p.Read, err = t.physicalRead(&q.Read, ix); err != nil {
 		return nil, err
 	}
-	return t.reading(&p), nil
+	return reading(t, &p), nil
 }
 
 // queryIndex returns the plan of a Query of a global index that is not sharded.
-func (t *Table) queryIndex(q *api.Query, ix *schema.Index) (Plan, error) {
-	if t.suffix != nil && ix.Key.Has(t.hash.Name) { // created without the door, or while the table was being adopted
+func queryIndex(t *Table, q *api.Query, ix *schema.Index) (Plan, error) {
+	if t.adopted != nil && ix.Key.Has(t.hash.Name) { // created without the door, or while the table was being adopted
 		return nil, adoptedIndex(t.Logical.Name, ix, t.hash.Name)
 	}
 	p := *q
@@ -41,29 +39,7 @@ func (t *Table) queryIndex(q *api.Query, ix *schema.Index) (Plan, error) {
 	if p.Read, err = t.physicalRead(&q.Read, ix); err != nil {
 		return nil, err
 	}
-	return t.reading(&p), nil
-}
-
-// physicalRead returns the read on the physical table.
-func (t *Table) physicalRead(r *api.Read, ix *schema.Index) (api.Read, error) {
-	p := *r
-	p.Table = t.Physical
-	if err := checkPaths(slices.Values(r.Projection.Paths())); err != nil {
-		return p, err
-	}
-	if err := t.checkCondition(r.Filter); err != nil {
-		return p, err
-	}
-	if r.Start == nil {
-		return p, nil
-	}
-	if t.drawn() {
-		if _, _, err := t.drawnStart(r.Start); err != nil {
-			return p, err
-		}
-	}
-	p.Start = t.physicalStart(r.Start, ix)
-	return p, nil
+	return reading(t, &p), nil
 }
 
 // physicalStart returns an ExclusiveStartKey of the physical table or its index. The logical
@@ -72,8 +48,8 @@ func (t *Table) physicalRead(r *api.Read, ix *schema.Index) (api.Read, error) {
 func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.Item {
 	p := start
 	if ix != nil {
-		if in := t.sharded(ix.Name); in != nil {
-			p = p.With(in.attribute(), attribute.Int(int64(t.shardIn(in, start))))
+		if in := t.indexes.sharded(ix.Name); in != nil {
+			p = p.With(in.attribute(), attribute.Int(int64(in.shardOf(&t.keys, start))))
 		}
 	}
 	if t.Layout == nil || t.drawn() {
@@ -85,24 +61,14 @@ func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.
 // startIn returns a start key of the physical table or its index, in a partition.
 func (t *Table) startIn(start attribute.Item, ix *schema.Index, partition attribute.Value) attribute.Item {
 	p := start.With(t.keyName(), partition)
-	if t.suffix != nil || ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
+	if t.adopted != nil || ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
 		return p
 	}
 	return p.Without(t.hash.Name)
 }
 
-// local reports whether an index is a local one. It returns false for nil, which means the table
-// itself.
-func (t *Table) local(ix *schema.Index) bool {
-	if ix == nil {
-		return false
-	}
-	_, local := t.Logical.Index(ix.Name)
-	return local
-}
-
 // reading returns the plan of a physical Query or Scan.
-func (t *Table) reading(q api.Request) *Direct {
+func reading(t *Table, q api.Request) *Direct {
 	return &Direct{Request: q, of: func(int) *Table { return t }, answer: func(r api.Response) error {
 		out, ok := r.(*api.ItemsResponse)
 		if !ok {
@@ -115,8 +81,8 @@ func (t *Table) reading(q api.Request) *Direct {
 		if out.LastKey == nil || t.drawn() {
 			return nil
 		}
-		if t.suffix != nil {
-			if is := t.misplaced(out.LastKey); is != "" {
+		if t.adopted != nil {
+			if is := t.adopted.misplaced(out.LastKey); is != "" {
 				return refuse(t.Logical.Name, "a page ends with an item that lies where no client finds it, and nothing can follow it: %s; "+
 					"put it where the table's tag says, or delete it, at the endpoint", is)
 			}

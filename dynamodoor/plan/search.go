@@ -42,9 +42,6 @@ type sought struct {
 // getsPerRequest is the largest number of keys in a BatchGetItem.
 const getsPerRequest = 100
 
-// mustSearch reports whether items must still be looked for.
-func (t *Table) mustSearch() bool { return t.drawn() && t.located == nil }
-
 // search returns the plan of a request whose items must be looked for.
 func search(q api.Request, capacity api.ReturnConsumedCapacity, tables Tables, items ...sought) (Plan, error) {
 	s := &Search{
@@ -58,22 +55,16 @@ func search(q api.Request, capacity api.ReturnConsumedCapacity, tables Tables, i
 	})
 	seen := make(map[string]bool)
 	for _, it := range items {
-		if _, err := it.table.checkKey(it.key); err != nil {
+		if _, err := it.table.Key(it.key); err != nil {
 			return nil, err
 		}
-		hash, sort := it.keys()
+		hash, sort := it.table.of(it.key)
 		if at := it.table.Physical + "/" + address(hash, sort); !seen[at] {
 			seen[at] = true
 			s.sought = append(s.sought, it)
 		}
 	}
 	return s, nil
-}
-
-func (it *sought) keys() (hash, sort attribute.Value) {
-	hash, _ = it.key.Get(it.table.hash.Name)
-	sort, _ = it.key.Get(it.table.sort.Name)
-	return hash, sort
 }
 
 // Gets returns the requests that look for the items. It yields them one at a time, because many
@@ -83,7 +74,7 @@ func (s *Search) Gets() iter.Seq[*api.BatchGetItem] {
 		get, room := &api.BatchGetItem{Capacity: s.capacity}, getsPerRequest
 		for _, it := range s.sought {
 			t := it.table
-			hash, sort := it.keys()
+			hash, sort := t.of(it.key)
 			for _, shard := range t.shards(hash) {
 				if room == 0 {
 					if !yield(get) {
@@ -97,8 +88,7 @@ func (s *Search) Gets() iter.Seq[*api.BatchGetItem] {
 					keys := expression.Project(expression.Top(t.hash.Name), expression.Top(t.sort.Name))
 					get.Tables = append(get.Tables, api.BatchGetTable{Table: t.Physical, Projection: keys, Consistent: true})
 				}
-				get.Tables[i].Keys = append(get.Tables[i].Keys, attribute.NewItem(
-					attribute.Attribute{Name: t.hash.Name, Value: t.partition(hash, shard)}, attribute.Attribute{Name: t.sort.Name, Value: sort}))
+				get.Tables[i].Keys = append(get.Tables[i].Keys, t.key(t.partition(hash, shard), sort))
 				room--
 			}
 		}
@@ -107,7 +97,7 @@ func (s *Search) Gets() iter.Seq[*api.BatchGetItem] {
 }
 
 // searchPut returns the plan of a put whose item must be looked for.
-func (t *Table) searchPut(q *api.PutItem, tables Tables) (Plan, error) {
+func searchPut(t *Table, q *api.PutItem, tables Tables) (Plan, error) {
 	if err := t.Logical.CheckItem(q.Item); err != nil {
 		return nil, err
 	}
@@ -161,8 +151,7 @@ func (s *Search) Found(get *api.BatchGetItem, r *api.BatchGetResponse) (rest *ap
 
 // locate notes the shard of an item.
 func (s *Search) locate(t *Table, physical attribute.Item) error {
-	v, _ := physical.Get(t.hash.Name)
-	sort, _ := physical.Get(t.sort.Name)
+	v, sort := t.of(physical)
 	hash, shard, err := t.cut(v)
 	if err != nil {
 		return err
@@ -246,29 +235,9 @@ func (s *Search) String() string {
 	return strings.Join(append(lines, "then, where that is: "+s.request.(api.ItemRequest).Describe()), "\n")
 }
 
-// guard adds a condition to c: an item that was found must still be where it was, if it would be
-// created in another shard now.
-func (t *Table) guard(c *expression.Condition, key attribute.Item) (*expression.Condition, error) {
-	if t.located == nil {
-		return c, nil
-	}
-	hash, _ := key.Get(t.hash.Name)
-	sort, _ := key.Get(t.sort.Name)
-	shard, found := t.located[address(hash, sort)]
-	if !found || shard == t.shardOf(hash, sort) {
-		return c, nil
-	}
-	var b expression.Builder
-	there := b.Function("attribute_exists", expression.PathOperand(expression.Top(t.hash.Name)))
-	if c != nil {
-		there = b.And(there, c)
-	}
-	return there, b.Err()
-}
-
 // drawnTransaction returns the error for a transaction that would have to look for items. If a
 // client repeated it with its token, the physical request could differ.
-func (t *Table) drawnTransaction() error {
+func drawnTransaction(t *Table) error {
 	return exception.InvalidParameters("table %s was sharded by hand at random, so that an item is looked for in all shards; in a TransactWriteItems "+
 		"it takes only a Put without a condition; use UpdateItem, DeleteItem or PutItem", t.Logical.Name)
 }

@@ -18,7 +18,10 @@ import (
 
 // Deleted returns the parts of a deleted table that are needed to read its streams.
 func Deleted(name string, hash schema.Definition, layout *shard.Layout, suffix *shard.Suffix) *Table {
-	return &Table{Logical: &schema.Table{Name: name}, Physical: name, Layout: layout, suffix: suffix, hash: hash}
+	return &Table{
+		Logical: &schema.Table{Name: name},
+		stored:  stored{Physical: name, placement: place(name, keys{hash: hash}, layout, suffix)},
+	}
 }
 
 // hiddenName occurs in each text with a hidden attribute.
@@ -27,25 +30,15 @@ var hiddenName = []byte(`"` + HiddenPrefix)
 // IsHiddenKey reports whether a key schema is that of a physical table.
 func IsHiddenKey(k schema.Key) bool { return slices.Contains(k.Hash, PartitionKey) }
 
-// StreamKey returns the key schema of the changes in the table's stream.
-func (t *Table) StreamKey(k schema.Key) schema.Key {
-	if !IsHiddenKey(k) {
-		return k
-	}
-	return schema.Key{Hash: []string{t.hash.Name}, Range: k.Range}
-}
-
-// suffixed reports whether the table was sharded by hand.
-func (t *Table) suffixed() bool { return t != nil && t.suffix != nil }
-
 // StreamRecords returns changes as the client sees them. It leaves out changes that affect only
 // hidden attributes. The table is nil for changes of plain tables. ok is false if the changes
 // belong to a sharded table that no longer exists.
 func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecord, ok bool, err error) {
 	out = make([]api.StreamRecord, 0, len(records))
 	var d attribute.Decoder
+	byHand := t != nil && t.adopted != nil
 	for _, r := range records {
-		if !t.suffixed() && !bytes.Contains(r.Keys, hiddenName) && !bytes.Contains(r.New, hiddenName) && !bytes.Contains(r.Old, hiddenName) {
+		if !byHand && !bytes.Contains(r.Keys, hiddenName) && !bytes.Contains(r.New, hiddenName) && !bytes.Contains(r.Old, hiddenName) {
 			out = append(out, r)
 			continue
 		}
@@ -70,7 +63,7 @@ func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecor
 
 // streamRecord returns one change without its hidden attributes, with its size after that.
 func (t *Table) streamRecord(d *attribute.Decoder, keys attribute.Item, r api.StreamRecord) (api.StreamRecord, error) {
-	if t.suffixed() || keys.Has(PartitionKey) {
+	if t != nil && t.adopted != nil || keys.Has(PartitionKey) {
 		var err error
 		if keys, err = t.logicalKey(keys); err != nil {
 			return r, err

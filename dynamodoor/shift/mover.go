@@ -90,7 +90,7 @@ func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
 	if err != nil || it == nil || shard != t.Old.Shard(key) {
 		return false, err
 	}
-	if n := t.New.MovedTo(physical, it.now).Size(); n > attribute.MaxItemSize {
+	if n := plan.MovedTo(physical, it.now).Size(); n > attribute.MaxItemSize {
 		return true, exception.Invalid("the item with the key %s has no room for a longer shard number: it would have %d bytes of %d; make it shorter", key, n, attribute.MaxItemSize)
 	}
 	return true, nil
