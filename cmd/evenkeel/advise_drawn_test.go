@@ -153,7 +153,7 @@ func columnValues(t *testing.T, s *drawn.Set, r *advice.Report, row []string, ty
 				text = when.UTC().Format(time.DateOnly)
 			}
 		} else if b := bucketOf(r, column); b != nil {
-			when, _ := s.Instant(b.Of, row[slices.Index(s.Names, b.Of)])
+			when, _ := s.Made(b.Of, row[slices.Index(s.Names, b.Of)])
 			text = bucketStart(when, b.Unit)
 		} else {
 			continue // an id, which the statement makes
@@ -236,6 +236,10 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 				switch typ := types[b]; typ.Kind {
 				case value.Text:
 					v = append(slices.Clone(v), '~')
+				case value.UUID:
+					v = slices.Clone(v)
+					v[len(v)-1] |= 0x0f
+					v[len(v)-2]++
 				default:
 					v, _ = typ.FromString(fmt.Sprint(typ.Int64(v) + 1))
 				}
@@ -463,7 +467,7 @@ func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {
 						return row[at]
 					}
 					if b := bucketOf(r, column); b != nil {
-						when, _ := s.Instant(b.Of, row[slices.Index(s.Names, b.Of)])
+						when, _ := s.Made(b.Of, row[slices.Index(s.Names, b.Of)])
 						return bucketStart(when, b.Unit)
 					}
 					return fmt.Sprintf("id-%d", n)

@@ -15,7 +15,7 @@ var edges = map[string][]string{
 		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
 		"budget", "cqldoor", "cqldoor/cache", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "dynamodoor/throttling", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
 		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "dynamo/schema", "shard", "shardrules",
-		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
+		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/timeid", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -119,7 +119,7 @@ var edges = map[string][]string{
 
 	// The workbench: it only computes from its input.
 	"workbench/report":     {"dynamo/api", "workbench/advice", "workbench/capacity", "workbench/inspection", "workbench/profile", "workbench/simulation"},
-	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/datetime", "workbench/keys", "workbench/sketch", "workbench/stats"},
+	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/datetime", "workbench/timeid", "workbench/keys", "workbench/sketch", "workbench/stats"},
 	"workbench/advice": {
 		"cql/syntax", "cql/value", "shard", "shard/timebucket",
 		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",
@@ -140,7 +140,8 @@ var edges = map[string][]string{
 	"workbench/queries":    {"cql/syntax", "dynamo/partiql"},
 	"workbench/prices":     {},
 	"workbench/datetime":   {"cql/value"},
-	"workbench/profile":    {"cql/value", "partitioner", "shard", "workbench/datetime", "workbench/rows", "workbench/sketch"},
+	"workbench/timeid":     {},
+	"workbench/profile":    {"cql/value", "partitioner", "shard", "workbench/datetime", "workbench/rows", "workbench/sketch", "workbench/timeid"},
 	"workbench/rows":       {"cql/value"},
 	"workbench/sketch":     {},
 	"workbench/stats":      {},

@@ -41,6 +41,14 @@ func (s *facts) bucketColumnOf(d *Design) *BucketColumn {
 	return &BucketColumn{Name: name, Of: b.Column, Type: typ, Unit: b.Bucket.String()}
 }
 
+// meaning says what a bucket's column holds.
+func (s *facts) meaning(b *BucketColumn) string {
+	if s.p.Column(b.Of).Made != nil {
+		return fmt.Sprintf("%s is the beginning, in UTC, of the %s in which %s was made", b.Name, b.Unit, b.Of)
+	}
+	return fmt.Sprintf("%s is the beginning of the %s that %s is in, in UTC", b.Name, b.Unit, b.Of)
+}
+
 // timed reports whether write_sharding's strategy time can keep a design's bucket. It can if the
 // bucket's column is the first clustering column, if that column has a type that holds a time, and
 // if a shard depends on the whole clustering key. Then no statement names the bucket.

@@ -138,8 +138,8 @@ func (s *proposer) naturals() []*Design {
 		}
 		if len(equal) == 0 {
 			for _, r := range q.Ranges {
-				if c := s.p.Column(r.Column); c != nil && c.Time != nil {
-					if c.Time.Granularity >= profile.Day {
+				if c := s.p.Column(r.Column); c != nil && c.Moments() != nil {
+					if c.Moments().Granularity >= profile.Day {
 						both([]string{r.Column}, weight/2)
 					} else {
 						add([]profile.Part{{Column: r.Column, Bucket: profile.Day}}, weight/2)
@@ -338,7 +338,7 @@ func (s *proposer) bucketed(d *Design) []*Design {
 	if t == "" || s.of(d) == nil || s.within100MB(d) {
 		return nil
 	}
-	fine := s.p.Column(t).Time.Granularity
+	fine := s.p.Column(t).Moments().Granularity
 	var last *Design
 	for _, unit := range []profile.Granularity{profile.Year, profile.Month, profile.Day, profile.Hour} {
 		if unit < fine {
@@ -378,7 +378,7 @@ func (s *sizes) within100MB(d *Design) bool {
 }
 
 // bucketColumn returns the column that gives a bucket its time: a column that the queries bound or
-// order behind the partition key; else a timeuuid that they give; else the event time.
+// order behind the partition key; else an id with a time that they give; else the event time.
 func (s *proposer) bucketColumn(d *Design) string {
 	for i := range s.qs {
 		q := &s.qs[i]
@@ -386,12 +386,12 @@ func (s *proposer) bucketColumn(d *Design) string {
 			continue
 		}
 		for _, r := range q.Ranges {
-			if s.isTime(r.Column) && s.keyable(r.Column) {
+			if s.givesTime(r.Column) && s.keyable(r.Column) {
 				return r.Column
 			}
 		}
 		for _, o := range q.Order {
-			if o.Column != "" && s.isTime(o.Column) && s.keyable(o.Column) {
+			if o.Column != "" && s.givesTime(o.Column) && s.keyable(o.Column) {
 				return o.Column
 			}
 		}
@@ -402,7 +402,7 @@ func (s *proposer) bucketColumn(d *Design) string {
 			continue
 		}
 		for _, e := range q.Equal {
-			if !slices.Contains(d.columns(), e.Column) && s.keyable(e.Column) && typeOf(s.p.Column(e.Column)) == "timeuuid" {
+			if !slices.Contains(d.columns(), e.Column) && s.keyable(e.Column) && (typeOf(s.p.Column(e.Column)) == "timeuuid" || s.p.Column(e.Column).Made != nil) {
 				return e.Column
 			}
 		}

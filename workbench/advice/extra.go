@@ -81,7 +81,7 @@ func (s *ranker) extras(d *Design) []Extra {
 	for i := range out {
 		e := &out[i]
 		e.Bucket = s.bucketColumnOf(e.design)
-		e.Why = fmt.Sprintf("serves line %s, which the table's key does not", lines(e.Lines))
+		e.Why = fmt.Sprintf("serves %s, which the table's key does not", lines(e.Lines))
 		if e.Shards > 1 {
 			e.Why += fmt.Sprintf("; without shards its hottest key takes %s of all writes", percent(s.share(e.design)))
 		}
@@ -162,8 +162,8 @@ func (s *ranker) extraKey(q *queries.Query) []profile.Part {
 		return parts
 	}
 	for _, r := range q.Ranges {
-		if c := s.p.Column(r.Column); c != nil && c.Time != nil {
-			if c.Time.Granularity >= profile.Day {
+		if c := s.p.Column(r.Column); c != nil && c.Moments() != nil {
+			if c.Moments().Granularity >= profile.Day {
 				return wholes([]string{r.Column})
 			}
 			return []profile.Part{{Column: r.Column, Bucket: profile.Day}}
@@ -186,8 +186,20 @@ func (s *serving) served(d *Design, extras []Extra, q *queries.Query) Service {
 	return v
 }
 
+// agreeing returns the form of a verb that agrees with that many lines.
+func agreeing(list []int, one, many string) string {
+	if len(list) == 1 {
+		return one
+	}
+	return many
+}
+
+// lines names lines of the queries: line 3, or lines 2, 3 and 5.
 func lines(list []int) string {
-	out := ""
+	out := "line "
+	if len(list) > 1 {
+		out = "lines "
+	}
 	for i, n := range list {
 		switch {
 		case i == 0:

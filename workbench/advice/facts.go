@@ -53,12 +53,23 @@ func (s *facts) findTime() error {
 		switch {
 		case c == nil:
 			return &NoColumn{Column: s.o.EventTime, Columns: s.columnNames()}
-		case c.Time == nil:
+		case c.Moments() == nil:
 			return fmt.Errorf("column %q is no time: it is %s, and fewer than half of its values are dates or count from 1970", c.Name, c.Type)
 		}
 		s.time = c
 		return nil
 	}
+	s.findMoment()
+	for i := range s.p.Columns { // only ids tell the time
+		if c := &s.p.Columns[i]; s.time == nil && c.Made != nil && c.Made.Granularity <= profile.Day && c.Values >= s.p.Rows*9/10 {
+			s.time = c
+		}
+	}
+	return nil
+}
+
+// findMoment chooses a column of times.
+func (s *facts) findMoment() {
 	best := 0.0
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
@@ -80,7 +91,6 @@ func (s *facts) findTime() error {
 			best, s.time = score, c
 		}
 	}
-	return nil
 }
 
 // earlier reports whether a column's times are before those of the chosen one. If one of the two
@@ -127,11 +137,17 @@ func (s *facts) isTime(column string) bool {
 	return c != nil && c.Time != nil
 }
 
+// givesTime reports whether a column's values are points in time, or ids that begin with one.
+func (s *facts) givesTime(column string) bool {
+	c := s.p.Column(column)
+	return c != nil && c.Moments() != nil
+}
+
 // sorts reports whether a column's values sort by their meaning. Times such as 15.03.2024 do not,
 // and a query cannot read a range of time from them.
 func (s *facts) sorts(column string) bool {
 	c := s.p.Column(column)
-	return c == nil || c.Time == nil || c.Time.Sorts
+	return c == nil || c.Moments() == nil || c.Moments().Sorts
 }
 
 // keyable reports whether a column can be in a primary key: it has values, is not nested, and no
@@ -155,7 +171,8 @@ func (s *facts) span() float64 {
 	if s.time == nil {
 		return 0
 	}
-	return math.Max(0, s.time.Time.Last.Sub(s.time.Time.First).Seconds())
+	t := s.time.Moments()
+	return math.Max(0, t.Last.Sub(t.First).Seconds())
 }
 
 // partNames returns the names of a partition key's columns in the table.

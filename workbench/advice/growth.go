@@ -189,8 +189,8 @@ func (s *sizes) partsKeepComing(d *Design) bool {
 // byTimeBehind reports whether a query asks for the rows of a partition by their time.
 func (s *serving) byTimeBehind(d *Design) bool {
 	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
-		return q.Verb == queries.Read && s.serve(d, &q).Kind != FullScan && (slices.ContainsFunc(q.Ranges, func(r queries.Range) bool { return s.isTime(r.Column) }) ||
-			slices.ContainsFunc(q.Order, func(o queries.Order) bool { return s.isTime(o.Column) }))
+		return q.Verb == queries.Read && s.serve(d, &q).Kind != FullScan && (slices.ContainsFunc(q.Ranges, func(r queries.Range) bool { return s.givesTime(r.Column) }) ||
+			slices.ContainsFunc(q.Order, func(o queries.Order) bool { return s.givesTime(o.Column) }))
 	})
 }
 
@@ -216,7 +216,6 @@ func (s *sizes) growthOf(d *Design) Growth {
 		}
 		return g
 	}
-	top := &m.Largest[0]
 	by := "in the order of the data"
 	if s.time != nil {
 		by = "over the whole time of " + s.time.Name
@@ -234,7 +233,7 @@ func (s *sizes) growthOf(d *Design) Growth {
 	shards := float64(max(1, d.Shards))
 	g.rowsPerSecond = s.load.insert * s.share(d) / shards
 	g.bytesPerSecond = g.rowsPerSecond * s.rowBytes(d)
-	g.low, g.high = spread(top.Over)
+	g.low, g.high = spread(course(m))
 	if fixed {
 		by = fmt.Sprintf("to the %s values there are", estimated(m.Partitions, whole))
 		g.low, g.high = 0.5, 2
@@ -247,6 +246,22 @@ func (s *sizes) growthOf(d *Design) Growth {
 	}
 	s.hits(&g, d, m)
 	return g
+}
+
+// course returns the rows that come to the largest partition in each part of the time. If it has too
+// few rows to show a course, the other large partitions, which are then like it, are added.
+func course(m *profile.Measured) []int64 {
+	top := &m.Largest[0]
+	if top.Rows.Value >= enoughRows || len(top.Over) != windows {
+		return top.Over
+	}
+	sum := make([]int64, windows)
+	for i := range m.Largest[:min(20, len(m.Largest))] {
+		for w, n := range m.Largest[i].Over {
+			sum[w] += n
+		}
+	}
+	return sum
 }
 
 // spread returns the interval of a rate that was seen in windows, as factors: the interval of the
@@ -311,7 +326,7 @@ func (s *sizes) hits(g *Growth, d *Design, m *profile.Measured) {
 // date formats the date that many seconds after the end of the data.
 func (s *sizes) date(after float64) string {
 	after = math.Min(after, centuries)
-	at := s.time.Time.Last.Add(time.Duration(after * float64(time.Second) / 4)) // a Duration holds at most 292 years
+	at := s.time.Moments().Last.Add(time.Duration(after * float64(time.Second) / 4)) // a Duration holds at most 292 years
 	for range 3 {
 		at = at.Add(time.Duration(after * float64(time.Second) / 4))
 	}

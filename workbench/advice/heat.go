@@ -151,7 +151,7 @@ func (s *heats) splits(d *Design) string {
 	switch {
 	case s.o.LocalIndex:
 		return "DynamoDB would not split it: an item collection with a local secondary index stays together"
-	case c.Time != nil || c.Order.Sequential || c.Order.Monotonic:
+	case c.Moments() != nil || c.Order.Sequential || c.Order.Monotonic:
 		return fmt.Sprintf("a split would not help: %s ever increases, so that all writes go to the last part", c.Name)
 	}
 	return fmt.Sprintf("DynamoDB would split it by %s, some minutes after it began to throttle", c.Name)

@@ -141,7 +141,7 @@ func (s *heats) othersPay(d *Design, others, hot int, keys float64) string {
 	if len(asked) == 0 {
 		return ""
 	}
-	t := fmt.Sprintf("with %d shards for every key line %s reads %d partitions of each in place of %d: %s more a second", d.Shards, lines(asked), d.Shards, others, number(partitions))
+	t := fmt.Sprintf("with %d shards for every key %s %s %d partitions of each in place of %d: %s more a second", d.Shards, lines(asked), agreeing(asked, "reads", "read"), d.Shards, others, number(partitions))
 	if s.o.Target.units() {
 		t += fmt.Sprintf(", %s more read units", number(extra))
 		if p := s.o.Prices; p != nil {

@@ -60,7 +60,7 @@ func (s *traffic) findLoad() {
 	case s.span() > 0 && s.time.Values > 1:
 		mean := float64(s.time.Values) / s.span()
 		l.writes, l.insert, l.from = mean, mean, FromTime
-		l.why = fmt.Sprintf("%s writes/s on average: column %s, to the %s", number(mean), s.time.Name, unitName(s.time.Time.Granularity))
+		l.why = fmt.Sprintf("%s writes/s on average: column %s, to the %s", number(mean), s.time.Name, unitName(s.time.Moments().Granularity))
 	}
 	s.load = l
 }

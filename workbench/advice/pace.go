@@ -55,7 +55,7 @@ func (s *traffic) findPace() {
 		total += float64(n)
 	}
 	span := s.span()
-	if g := s.time.Time.Granularity; g > profile.Second {
+	if g := s.time.Moments().Granularity; g > profile.Second {
 		span += seconds(g) // the last value stands for its whole unit
 	}
 	part := span / math.Max(1, float64(len(course)))
@@ -64,11 +64,11 @@ func (s *traffic) findPace() {
 	}
 	s.pace.known, s.pace.base = true, total/(part*float64(len(course)))
 	if at, before, after := change(course); at > 0 {
-		s.pace.from = s.time.Time.First.Add(time.Duration(float64(at) * part * float64(time.Second)))
+		s.pace.from = s.time.Moments().First.Add(time.Duration(float64(at) * part * float64(time.Second)))
 		s.pace.base, s.pace.times = after/part, after/before
 	}
-	s.crowd = profile.BusiestOf(course, s.time.Time.First, time.Duration(part*float64(time.Second)))
-	for _, h := range s.time.Time.Hot {
+	s.crowd = profile.BusiestOf(course, s.time.Moments().First, time.Duration(part*float64(time.Second)))
+	for _, h := range s.time.Moments().Hot {
 		unit := seconds(h.Granularity)
 		all := s.span()/unit + 1
 		mean, each := total/all, total/math.Max(1, float64(h.Busy))

@@ -23,6 +23,7 @@ type score struct {
 	severity int     // of the worst limit
 	exceeded []Exceeded
 	cost     float64
+	few      bool    // few keys share all of the load
 	headroom float64 // the least quotient of limit and use; at most maxHeadroom
 	reads    float64 // partitions read per second
 }
@@ -97,7 +98,7 @@ func (s *ranker) scoreOf(d *Design) score {
 	}
 	s.limits(d, &c)
 	cost := s.costOf(d, extras)
-	c.cost, c.reads = cost.figure(), cost.Partitions
+	c.cost, c.reads, c.few = cost.figure(), cost.Partitions, s.low(d)
 	return c
 }
 
@@ -197,6 +198,7 @@ func judge(x, y *score) int {
 		cmp.Compare(x.severity, y.severity),
 		cmp.Compare(share(x.rare), share(y.rare)),
 		cmp.Compare(x.null, y.null),
+		cmp.Compare(boolTo(x.few), boolTo(y.few)),
 		cmp.Compare(step(x.cost), step(y.cost)),
 		-cmp.Compare(tight(x), tight(y)),
 		cmp.Compare(share(x.unserved), share(y.unserved)),
@@ -316,6 +318,8 @@ func (s *ranker) whyLost(best, r ranked) string {
 		return fmt.Sprintf("%s rows have no value in a column of the key", number(b.null))
 	case b.rare > a.rare:
 		return s.unservedText(r.d, best.d)
+	case b.few && !a.few:
+		return "has few keys, which share all of the load"
 	case step(b.cost) > step(a.cost):
 		if c := s.costOf(r.d, s.extras(r.d)); c.Month > 0 {
 			d := s.costOf(best.d, s.extras(best.d))
@@ -369,9 +373,9 @@ func (s *ranker) unservedText(d, best *Design) string {
 	}
 	switch {
 	case len(full) > 0:
-		return fmt.Sprintf("reads the whole table for line %s", lines(full))
+		return fmt.Sprintf("reads the whole table for %s", lines(full))
 	case len(filter) > 0:
-		return fmt.Sprintf("has to filter or sort for line %s", lines(filter))
+		return fmt.Sprintf("has to filter or sort for %s", lines(filter))
 	}
 	return "serves fewer of the queries"
 }

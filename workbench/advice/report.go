@@ -297,6 +297,12 @@ func (s *Study) columns() []Column {
 			}
 			note("%s", what)
 		}
+		if t := c.Made; t != nil {
+			col.Granularity, col.First, col.Last = unitName(t.Granularity), t.First.Format(isoTime), t.Last.Format(isoTime)
+			if s.time == c {
+				note("the time in it is taken as the time of writing, to the %s", col.Granularity)
+			}
+		}
 		n := len(c.Growth)
 		if s.p.Rows < enoughForGrowth {
 			n = 0

@@ -108,8 +108,9 @@ func (s *serving) named(d *Design, p profile.Part, q *queries.Query) (n float64,
 	name := unit.String() + "s"
 	r := q.Range(p.Column)
 	switch {
+	case s.onward(d, p, q):
 	case r != nil && r.Above && (r.Below || r.From != ""):
-		if span, known := literalSpan(c.Type, r); known {
+		if span, known := literalSpan(c, r); known {
 			n := math.Floor(span/seconds(unit)) + 1
 			return n, fmt.Sprintf("%s %s", number(n), name), true
 		}
@@ -122,13 +123,17 @@ func (s *serving) named(d *Design, p profile.Part, q *queries.Query) (n float64,
 		}
 	}
 	all := s.buckets(d, p, unit)
-	if r == nil && q.Limit > 0 && newestFirst(d, p, q) {
+	if s.onward(d, p, q) {
+		from := "from the newest on"
+		if r != nil {
+			from = "from the limit that the query gives on"
+		}
 		if m := s.ofPartition(d.Partition); m != nil && m.RowSizes.Mean > 0 {
 			// It reads from the newest bucket on, until there are enough rows.
 			n := math.Min(math.Max(all, 2), math.Ceil(1+float64(q.Limit)/s.bucketRows(d, m, unit)))
-			return n, fmt.Sprintf("%s, from the newest on, for %s", countOf(n, unit.String()), countOf(float64(q.Limit), "row")), true
+			return n, fmt.Sprintf("%s, %s, for %s", countOf(n, unit.String()), from, countOf(float64(q.Limit), "row")), true
 		}
-		return math.Min(all, RangeBuckets), fmt.Sprintf("some %s, from the newest on", name), true
+		return math.Min(all, RangeBuckets), fmt.Sprintf("some %s, %s", name, from), true
 	}
 	// There will be more buckets: those of a year, or those of a row's life.
 	year := seconds(profile.Year)
@@ -157,6 +162,13 @@ func countOf(n float64, what string) string {
 		return "1 " + what
 	}
 	return number(n) + " " + what + "s"
+}
+
+// onward reports whether a query reads a key's rows by time, from one end or from one time on, until
+// it has enough.
+func (s *serving) onward(d *Design, p profile.Part, q *queries.Query) bool {
+	r := q.Range(p.Column)
+	return (r == nil || !r.Above || !r.Below) && p.Bucket != profile.Whole && q.Limit > 0 && newestFirst(d, p, q)
 }
 
 // newestFirst reports whether a query asks for rows by time, from one end.
@@ -194,16 +206,20 @@ func (s *measures) buckets(d *Design, p profile.Part, unit profile.Granularity) 
 		return math.Max(1, math.Ceil(with.Partitions.Value/less.Partitions.Value))
 	}
 	c := s.p.Column(p.Column)
-	return math.Max(1, math.Ceil(c.Time.Last.Sub(c.Time.First).Seconds()/seconds(unit)))
+	return math.Max(1, math.Ceil(c.Moments().Last.Sub(c.Moments().First).Seconds()/seconds(unit)))
 }
 
 // literalSpan returns the length of a range of literals, in seconds.
-func literalSpan(t *value.Type, r *queries.Range) (float64, bool) {
+func literalSpan(c *profile.Column, r *queries.Range) (float64, bool) {
 	if r.From == "" || r.To == "" {
 		return 0, false
 	}
-	from, ok1 := instant(t, r.From)
-	to, ok2 := instant(t, r.To)
+	from, ok1 := instant(c.Type, r.From)
+	to, ok2 := instant(c.Type, r.To)
+	if c.Made != nil {
+		from, ok1 = c.Made.At(r.From)
+		to, ok2 = c.Made.At(r.To)
+	}
 	if !ok1 || !ok2 || to.Before(from) {
 		return 0, false
 	}

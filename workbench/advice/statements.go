@@ -104,7 +104,7 @@ func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statemen
 		x.Into = nameOf(table)
 		if c := s.bucketColumnOf(d); c != nil {
 			x.Columns, x.Values = append(x.Columns, c.Name), append(x.Values, &syntax.Bind{})
-			notes = append(notes, fmt.Sprintf("%s is the beginning of the %s that %s is in, in UTC", c.Name, c.Unit, c.Of))
+			notes = append(notes, s.meaning(c))
 		}
 		var missing []string
 		for _, c := range append(d.columns(), d.Clustering...) {
@@ -171,12 +171,16 @@ func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relati
 		out = slices.Insert(out, at, syntax.Relation{Columns: []string{column}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
 		unit, _ := s.period(d)
 		switch {
-		case q.Bound(p.Column) != nil:
-			notes = append(notes, fmt.Sprintf("%s is the beginning of the %s that %s is in", column, unitName(unit), p.Column))
+		case q.Bound(p.Column) != nil && p.Bucket != profile.Whole:
+			notes = append(notes, s.meaning(s.bucketColumnOf(d)))
+		case s.onward(d, p, q):
+			from := "the newest " + unitName(unit)
+			if q.Range(p.Column) != nil {
+				from = fmt.Sprintf("the %s of the limit that the query gives", unitName(unit))
+			}
+			notes = append(notes, fmt.Sprintf("from %s on, until there is enough: %s", from, countOf(float64(q.Limit), "row")))
 		case q.Range(p.Column) != nil:
 			notes = append(notes, fmt.Sprintf("once for each %s of the range", unitName(unit)))
-		case q.Limit > 0 && newestFirst(d, p, q):
-			notes = append(notes, fmt.Sprintf("from the newest %s on, until there is enough: %s", unitName(unit), countOf(float64(q.Limit), "row")))
 		default:
 			notes = append(notes, fmt.Sprintf("once for each %s: the query gives no time", unitName(unit)))
 		}
@@ -199,7 +203,11 @@ func (s cqlWriter) wholeKey(d *Design, q *queries.Query, where []syntax.Relation
 			out = append(out, where[at])
 			continue
 		}
-		missing = append(missing, c)
+		if b := s.bucketColumnOf(d); b != nil && b.Name == c && q.Bound(b.Of) != nil {
+			notes = append(notes, s.meaning(b))
+		} else {
+			missing = append(missing, c)
+		}
 		out = append(out, syntax.Relation{Columns: []string{c}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
 	}
 	if len(missing) > 0 {

@@ -99,7 +99,16 @@ func (s *measures) byItself(d *Design) bool {
 	if s.sound(set) || slices.ContainsFunc(s.tells, func(known []string) bool { return within(known) && s.sound(known) }) {
 		return true
 	}
-	return s.timeIn(d) != "" && atFixedTimes(s.ofPartition(s.timeless(d)))
+	return s.timeIn(d) != "" && s.byTheClock(d)
+}
+
+// byTheClock reports whether the rows of a design's partitions, without its time, come at fixed
+// times. They do if those of one of its columns do.
+func (s *measures) byTheClock(d *Design) bool {
+	parts := s.timeless(d)
+	return atFixedTimes(s.ofPartition(parts)) || len(parts) > 1 && slices.ContainsFunc(parts, func(p profile.Part) bool {
+		return atFixedTimes(s.ofPartition([]profile.Part{p}))
+	})
 }
 
 // identify makes the primary key tell rows apart, with as few added columns as possible.
@@ -140,7 +149,7 @@ type Loss struct {
 func (s *traffic) lossOf(d *Design) *Loss {
 	column := s.timeIn(d)
 	m := s.ofPartition(s.timeless(d))
-	if column == "" || m == nil || s.load.insert == 0 || m.Rows < 2 || len(s.timeless(d)) == 0 || atFixedTimes(m) {
+	if column == "" || m == nil || s.load.insert == 0 || m.Rows < 2 || len(s.timeless(d)) == 0 || s.byTheClock(d) {
 		return nil
 	}
 	n, step, rate := float64(m.Rows), resolution(s.p.Column(column)), s.load.insert*s.pace.burst

@@ -222,6 +222,11 @@ func (s *Study) reasons(list []ranked) []string {
 			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(s.notTime(d), ", "), s.timeIn(d))
 		}
 	}
+	if b := s.bucketColumnOf(d); b != nil {
+		if t := s.p.Column(b.Of).Made; t != nil {
+			add("%s gives the time of the buckets, for each value is %s: %s. CQL reads no time from it, so that write_sharding cannot keep the buckets: the application computes %s from it, in writes and in queries", b.Of, t.ID, t.Where, b.Name)
+		}
+	}
 	for _, name := range d.Clustering {
 		if c := s.p.Column(name); c.Stored {
 			add("%s", storedText(c))
@@ -241,7 +246,7 @@ func (s *Study) reasons(list []ranked) []string {
 		}
 	}
 	if len(one) > 0 {
-		add("line %s: one partition", lines(one))
+		add("%s: one partition", lines(one))
 	}
 	size := s.projected(d)
 	if s.o.Target.nodes() {

@@ -51,6 +51,7 @@ type state struct {
 	top    *sketch.Top[shown]
 
 	moments *moments // the values as times
+	made    made     // the values as ids that begin with a time
 	codes   int64    // of isDouble, those such as 12E4, which are codes rather than numbers
 
 	order      order
@@ -106,6 +107,7 @@ func (s *state) add(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uint64)
 	s.order.begin()
 	s.otherOrder.begin()
 	s.moments.probe(v, len(hashes))
+	s.made.begin(v, len(hashes))
 	s.moments.numbers = s.moments.numbers || s.timestamps()
 	switch v.Kind {
 	case rows.Text:
@@ -220,6 +222,7 @@ func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 			c = s.written(b, i, text)
 		}
 		s.class(b, i, c, text)
+		s.made.text(text)
 		switch c {
 		case isInt:
 			s.integer(n)
@@ -252,8 +255,11 @@ func (s *state) addText(b *rows.Batch, v *rows.Vector, skip []bool, hashes []uin
 		default:
 			s.text(text)
 			s.otherOrder.class = isText
-			if written == isInt && s.moments.numbers { // a string of digits
-				s.moments.number(n)
+			if written == isInt { // a string of digits
+				s.made.number(n)
+				if s.moments.numbers {
+					s.moments.number(n)
+				}
 			}
 		}
 	}
@@ -267,6 +273,7 @@ func decimal(text []byte) (float64, bool) {
 
 // number takes an integer that may be a time.
 func (s *state) number(n int64) {
+	s.made.number(n)
 	if !s.moments.numbers {
 		return
 	}
@@ -357,6 +364,7 @@ func (s *state) addBinary(v *rows.Vector, skip []bool, hashes []uint64) {
 			s.order.next(isTimeuuid, uint64(n)^1<<63)
 		case uuids:
 			s.count[isUUID]++
+			s.made.uuid(data)
 			s.text(data)
 		default:
 			s.count[isBlob]++
@@ -490,4 +498,5 @@ func (s *state) merge(o *state) {
 	}
 	s.order.merge(&o.order)
 	s.moments.merge(o.moments)
+	s.made.merge(&o.made)
 }

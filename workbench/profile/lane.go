@@ -36,8 +36,8 @@ type needs struct{ hash, time, size bool }
 
 func newLane(c *Column, declared *value.Type) *lane {
 	l := &lane{name: c.Name, typ: c.Type, given: c.Given && declared == nil, declared: declared}
-	if c.Time != nil {
-		l.reader = c.Time.reader
+	if t := c.Moments(); t != nil {
+		l.reader = t.reader
 	}
 	if n := fixedLen(c.Type); n > 0 && c.Nulls == 0 && c.Empty == 0 {
 		l.fixed = cellFlags + stored(c.Type, n)
@@ -164,7 +164,9 @@ func (l *lane) readBinary(v *rows.Vector, n int) {
 		l.put(i, xxhash.Sum64(b), len(b))
 		if l.needs.time {
 			l.time[i] = noTime
-			if len(b) == 16 && b[6]>>4 == 1 {
+			if ms, ok := l.reader.id.TimeOfUUID(b); ok {
+				l.time[i] = ms
+			} else if len(b) == 16 && b[6]>>4 == 1 {
 				l.time[i] = timeOfUUID(be(b[:4]), be(b[4:6]), be(b[6:8])&0xfff)
 			}
 		}

@@ -89,7 +89,7 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 				key, d.whole = append(key, i), append(d.whole, i)
 				continue
 			}
-			if p.Column(part.Column).Time == nil {
+			if p.Column(part.Column).Moments() == nil {
 				return nil, &BadCandidate{c, fmt.Sprintf("column %q has no times to make %ss of", part.Column, part.Bucket)}
 			}
 			l.needs[i].time = true
@@ -136,7 +136,7 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 			if err != nil {
 				return nil, err
 			}
-			t := p.Column(c.Time).Time
+			t := p.Column(c.Time).Moments()
 			if t == nil {
 				return nil, &BadCandidate{c, fmt.Sprintf("column %q has no times", c.Time)}
 			}

@@ -170,7 +170,7 @@ func (m *measurer) peak(d *design, t *tally) *Peak {
 		}
 	}
 	p := &Peak{Granularity: d.unit, Rows: between(best.Low, max(best.High, list[0].High)), Values: best.Of.id.values(), Shard: best.Of.id.shard, Start: time.UnixMilli(best.Of.start).UTC()}
-	for _, h := range m.profile.Column(d.Time).Time.Hot {
+	for _, h := range m.profile.Column(d.Time).Moments().Hot {
 		if h.Granularity == d.unit {
 			p.Total = h.Rows
 		}

@@ -91,6 +91,7 @@ type Column struct {
 
 	Order  Order
 	Time   *Time     // nil unless the values are points in time
+	Made   *Time     // nil unless the values are ids that begin with the time at which they were made; then Time is nil
 	Growth []float64 // the share of the distinct values that has come by each tenth of the rows: 0.1, …, 1 if they keep coming evenly
 
 	strict bool // each value is above the one before it, or each is below
@@ -154,6 +155,9 @@ type Time struct {
 	// Stored is the form of the value Example in that type.
 	Sorts                  bool
 	Store, Example, Stored string
+	// ID names the form of ids: "a ULID". Where says which part of them holds the time. Both are ""
+	// of a column whose values are times.
+	ID, Where string
 	// Doubt says why the times are not certain: which order of day and month was assumed, or which
 	// unit. "": they are certain.
 	Doubt string

@@ -57,6 +57,9 @@ func (s *state) column(rows int64, batches int, seams [2]order, o Options) (c Co
 			c.Note += "; " + note
 		}
 	}
+	if c.Time == nil {
+		c.Made = s.ids()
+	}
 	c.Growth = growth(s.sample, batches, func(f *firstSeen) uint32 { return f.batch })
 	return c, again
 }

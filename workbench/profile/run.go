@@ -210,6 +210,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 		}
 	}
 	p.Repeated = estimate(all.whole.Sum(func(n *uint32) float64 { return float64(*n - 1) })).capped(float64(p.Rows))
+	states := make(map[string]*state)
 	for _, c := range in.Columns() {
 		// The scan may have reordered the columns of JSON Lines.
 		i := slices.IndexFunc(all.columns, func(s *state) bool { return s.name == c.Name })
@@ -231,6 +232,14 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 			again[c.Name] = order
 		}
 		p.Columns = append(p.Columns, column)
+		states[c.Name] = all.columns[i]
+	}
+	p.findDays(states)
+	p.findNumbered(states)
+	for i := range p.Columns {
+		if c := &p.Columns[i]; c.Made != nil && c.Note == "" {
+			c.Note = c.madeNote()
+		}
 	}
 	return p, again
 }

@@ -100,18 +100,26 @@ func (s *Set) readText(q *read, dialect string) string {
 	case "partiql":
 		text := fmt.Sprintf(`SELECT * FROM "%s" WHERE %s`, s.tableName(), condition)
 		if q.newest {
-			text += " ORDER BY " + s.roles[when] + " DESC"
+			text += " ORDER BY " + s.roles[s.byTime()] + " DESC"
 		}
 		return text
 	}
 	text := fmt.Sprintf("SELECT * FROM %s WHERE %s", s.Table, condition)
 	if q.newest {
-		text += " ORDER BY " + column(when) + " DESC"
+		text += " ORDER BY " + column(s.byTime()) + " DESC"
 	}
 	if q.limit > 0 {
 		text += fmt.Sprintf(" LIMIT %d", q.limit)
 	}
 	return text
+}
+
+// byTime returns the column by whose order the newest rows are found.
+func (s *Set) byTime() role {
+	if s.app == feed {
+		return id
+	}
+	return when
 }
 
 // tableName returns the table's name without its keyspace.

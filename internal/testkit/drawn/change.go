@@ -5,6 +5,7 @@ package drawn
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ func (s *Set) change(r *rand.Rand) {
 		row = []role{entity, when}
 	case composite:
 		row = []role{entity, kind, when}
-	case items:
+	case items, feed:
 		row = []role{entity, id}
 	case byID:
 		row = []role{id}
@@ -50,6 +51,11 @@ func (s *Set) change(r *rand.Rand) {
 	default:
 		s.changes = append(s.changes, change{deletes: true, equal: row, rate: few / 2})
 	}
+}
+
+// changesBy reports whether a change names rows by a column.
+func (s *Set) changesBy(ro role) bool {
+	return slices.ContainsFunc(s.changes, func(c change) bool { return slices.Contains(c.equal, ro) })
 }
 
 func (s *Set) changeText(c *change, dialect string) string {

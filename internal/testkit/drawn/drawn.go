@@ -30,6 +30,7 @@ type Set struct {
 	app      application
 	arrivals []arrival
 	instants map[string]time.Time // the times of a column's texts
+	madeAt   map[string]time.Time // the times that ids begin with
 	roles    [roles]string        // the columns' names; "": no such column
 	time     format
 	ids      ider
@@ -56,11 +57,12 @@ const (
 	byID                         // rows by their id, and sometimes an entity's rows
 	dated                        // rows of a day
 	composite                    // an entity's rows of a kind, by time
+	feed                         // an entity's rows by an id that begins with the time
 	applications
 )
 
 func (a application) String() string {
-	return [...]string{"a timeline", "items", "rows by id", "rows of a day", "a composite key"}[a]
+	return [...]string{"a timeline", "items", "rows by id", "rows of a day", "a composite key", "a feed"}[a]
 }
 
 // at returns the position of a column, or -1 if there is none.
@@ -93,6 +95,9 @@ func draw(r *rand.Rand, seed uint64, app application, target string) *Set {
 	s.time, s.dayTime = pick(r, formats...), pick(r, dayFormats...)
 	s.entityOf, s.zeros = namer(r)
 	s.ids = pick(r, iders...)
+	if s.app == feed {
+		s.ids, s.time = pick(r, timedIDs...), formats[0]
+	}
 	s.states = pick(r, 3, 5, 9)
 	s.noteLen = pick(r, 0, 12, 60, 250, 1300)
 	s.columns(r)
@@ -115,11 +120,13 @@ func (s *Set) columns(r *rand.Rand) {
 	if s.p.kinds > 0 {
 		has = append(has, kind)
 	}
-	has = append(has, when)
+	if s.app != feed || chance(r, 50) {
+		has = append(has, when)
+	}
 	if s.app == dated {
 		has = append(has, day)
 	}
-	needsID := s.app == items || s.app == byID || s.app == dated
+	needsID := s.app == items || s.app == byID || s.app == dated || s.app == feed
 	if needsID || chance(r, 70) {
 		has = append(has, id)
 		s.unique = true
@@ -228,6 +235,15 @@ func (s *Set) Instant(column, text string) (time.Time, bool) {
 	return at, ok
 }
 
+// Made returns the time of a column's text, which is a time or an id that begins with one.
+func (s *Set) Made(column, text string) (time.Time, bool) {
+	if at, ok := s.Instant(column, text); ok {
+		return at, ok
+	}
+	at, ok := s.madeAt[text]
+	return at, ok
+}
+
 // WriteCSV writes the rows as a CSV file.
 func (s *Set) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
@@ -242,7 +258,7 @@ func (s *Set) write(r *rand.Rand) {
 	mixed := chance(r, 15) && strings.Contains(s.time.name, "ISO")
 	second := layout("", "02.01.2006 15:04:05", time.Second, true)
 	filler := strings.Repeat("lorem ipsum dolor sit amet ", 60)
-	s.instants = make(map[string]time.Time)
+	s.instants, s.madeAt = make(map[string]time.Time), make(map[string]time.Time)
 	for i, a := range s.arrivals {
 		row := make([]string, len(s.Names))
 		put := func(ro role, v string) {
@@ -262,7 +278,11 @@ func (s *Set) write(r *rand.Rand) {
 		}
 		put(day, s.dayTime.write(t.Truncate(24*time.Hour)))
 		n := i
-		if s.dupes && i > 0 && i%300 == 0 {
+		if s.ids.timed != nil {
+			text := s.ids.timed(r, t, n)
+			put(id, text)
+			s.madeAt[text] = t.Truncate(s.ids.fine)
+		} else if s.dupes && i > 0 && i%300 == 0 {
 			put(id, s.Rows[i-1][s.at(s.roles[id])])
 		} else {
 			put(id, s.ids.write(r, n))

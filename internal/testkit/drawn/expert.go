@@ -134,8 +134,11 @@ func (s *Set) settled() bool {
 	if s.p.pattern == regular && s.time.fine.Seconds() > s.p.period {
 		return false // rows of one entity would have the same time
 	}
-	if s.p.pattern == bursts && s.time.fine > time.Second {
+	if s.p.pattern == bursts && (s.time.fine > time.Second || s.roles[when] == "") {
 		return false // the bursts are not visible
+	}
+	if s.app == feed && s.p.rows < 200 {
+		return false // too few numbers to be recognized
 	}
 	if s.app == dated {
 		t.Bucket = "1d" // the column itself is the day
@@ -268,6 +271,11 @@ func (s *Set) rates(r *rand.Rand) {
 		if chance(r, 60) {
 			s.reads = append(s.reads, read{equal: []role{e}, newest: true, limit: 20, rate: of(0.05, 0.5)})
 		}
+	case feed:
+		s.reads = append(s.reads, read{equal: []role{e}, newest: true, limit: 20, rate: of(0.05, 0.5)})
+		if chance(r, 60) {
+			s.reads = append(s.reads, read{equal: []role{e}, ranged: i, rate: of(0.05, 0.5), hasRange: true, limit: 50})
+		}
 	case composite:
 		s.reads = append(s.reads, read{equal: []role{e, k}, ranged: w, rate: of(0.05, 0.5), hasRange: true, limit: 50})
 	case items:
@@ -310,6 +318,8 @@ func (s *Set) truth() {
 	poisson := s.p.pattern != regular
 	if s.app == timeline || s.app == composite {
 		switch {
+		case !poisson && s.p.rows >= 32*len(s.p.weights) && s.changesBy(id): // which needs no id, but changes name it
+			identity = [][]string{{}, {col(id)}}
 		case !poisson && s.p.rows >= 32*len(s.p.weights): // at fixed times, which is visible
 		case !poisson && s.unique:
 			identity = [][]string{{}, {col(id)}}
@@ -326,7 +336,7 @@ func (s *Set) truth() {
 		t.Keys = []Key{{[]string{col(entity)}, []string{col(when)}, identity}}
 	case composite:
 		t.Keys = []Key{{[]string{col(entity), col(kind)}, []string{col(when)}, identity}}
-	case items:
+	case items, feed:
 		t.Keys = []Key{{[]string{col(entity)}, []string{col(id)}, [][]string{{}}}}
 	case dated:
 		t.Keys = []Key{{[]string{col(day)}, []string{col(id)}, [][]string{{}}}}
@@ -342,6 +352,9 @@ func (s *Set) truth() {
 		}
 	}
 	t.EntityColumn, t.EventTime = col(entity), col(when)
+	if t.EventTime == "" {
+		t.EventTime = col(id)
+	}
 	s.names()
 	s.figures()
 }
@@ -373,7 +386,7 @@ func (s *Set) names() {
 	} else if !s.ids.sequence {
 		not("", "sequence ids")
 	}
-	if !s.billed() && (s.app == timeline || s.app == composite) && s.ttl == 0 && t.Bucket != "" {
+	if !s.billed() && (s.app == timeline || s.app == composite || s.app == feed) && s.ttl == 0 && t.Bucket != "" {
 		add(e, "unbounded")
 	}
 	if s.billed() {
@@ -393,7 +406,7 @@ func (s *Set) names() {
 	switch {
 	case (s.app == timeline || s.app == composite) && s.p.pattern != regular:
 		add("", "collision")
-	case s.app == items || s.app == dated:
+	case s.app == items || s.app == dated || s.app == feed:
 		not("", "collision")
 	}
 }
@@ -454,7 +467,11 @@ func (s *Set) figures() {
 		}
 		t.LostPerDay = Figure{lost * s.rate * 86400, 0.25}
 	}
-	t.First, t.Last = at(s.arrivals[0].at).Truncate(s.time.fine), at(s.arrivals[len(s.arrivals)-1].at).Truncate(s.time.fine)
+	fine := s.time.fine
+	if s.roles[when] == "" {
+		fine = s.ids.fine
+	}
+	t.First, t.Last = at(s.arrivals[0].at).Truncate(fine), at(s.arrivals[len(s.arrivals)-1].at).Truncate(fine)
 	if s.zeros {
 		t.Texts = append(t.Texts, s.roles[entity])
 	}

@@ -76,14 +76,42 @@ type ider struct {
 	bytes    float64 // size in CQL's serialization
 	sequence bool
 	zeros    bool
+
+	timed func(r *rand.Rand, t time.Time, i int) string // of ids that begin with their time
+	fine  time.Duration
 }
+
+// timedIDs write ids that begin with their time. Snowflake numbers count from Discord's epoch.
+var timedIDs = []ider{
+	{name: "ULID", bytes: 26, fine: time.Millisecond, timed: func(r *rand.Rand, t time.Time, i int) string {
+		text := make([]byte, 26)
+		for k := range text {
+			if text[k] = crockford[r.IntN(32)]; k < 10 {
+				text[k] = crockford[t.UnixMilli()>>(5*(9-k))&31]
+			}
+		}
+		return string(text)
+	}},
+	{name: "UUID of version 7", bytes: 16, fine: time.Millisecond, timed: func(r *rand.Rand, t time.Time, i int) string {
+		ms := t.UnixMilli()
+		return fmt.Sprintf("%08x-%04x-7%03x-b%03x-%012x", ms>>16, ms&0xffff, r.IntN(4096), r.IntN(4096), r.Uint64()>>16)
+	}},
+	{name: "ObjectId", bytes: 24, fine: time.Second, timed: func(r *rand.Rand, t time.Time, i int) string {
+		return fmt.Sprintf("%08x8c17f2a94b%06x", t.Unix(), 0x3a01f0+i)
+	}},
+	{name: "Snowflake", bytes: 8, fine: time.Millisecond, timed: func(r *rand.Rand, t time.Time, i int) string {
+		return strconv.FormatInt((t.UnixMilli()-1_420_070_400_000)<<22|int64(r.IntN(5))<<12|int64(i&0xfff), 10)
+	}},
+}
+
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 var iders = []ider{
 	{"uuid", func(r *rand.Rand, i int) string {
 		a, b := r.Uint64(), r.Uint64()
 		return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", a>>32, a>>16&0xffff, a&0xfff, b>>48&0xfff, b&0xffffffffffff)
-	}, 16, false, false},
-	{"hex", func(r *rand.Rand, i int) string { return fmt.Sprintf("x%07x%06x", r.Uint32()>>4, i) }, 14, false, false},
-	{"sequence", func(r *rand.Rand, i int) string { return strconv.Itoa(100_001 + i) }, 4, true, false},
-	{"code with zeros", func(r *rand.Rand, i int) string { return fmt.Sprintf("%010d", (i*104_729+11)%15_485_863) }, 10, false, true},
+	}, 16, false, false, nil, 0},
+	{"hex", func(r *rand.Rand, i int) string { return fmt.Sprintf("x%07x%06x", r.Uint32()>>4, i) }, 14, false, false, nil, 0},
+	{"sequence", func(r *rand.Rand, i int) string { return strconv.Itoa(100_001 + i) }, 4, true, false, nil, 0},
+	{"code with zeros", func(r *rand.Rand, i int) string { return fmt.Sprintf("%010d", (i*104_729+11)%15_485_863) }, 10, false, true, nil, 0},
 }
