@@ -10,79 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/engine/storage"
-	"github.com/evenkeel/evenkeel/partitioner"
 )
-
-// current is the present state of the row that a conditional write concerns.
-type current struct {
-	view    rowView
-	row     storage.Row
-	static  storage.Row
-	live    bool // the row exists
-	statics bool // the static row exists and matters
-}
-
-// load reads the row. If onlyStatic is set, the first row of the partition represents it, which
-// shows whether the partition exists.
-//
-// Static columns matter if a static column is written or has a condition. The same holds for
-// regular ones.
-func (cur *current) load(w *writing, t *table, plan *fetchPlan, fetched []analysis.Fetched, key [][]byte, clustering [][]byte, onlyStatic bool) error {
-	raw := partitioner.AppendComposite(nil, key...)
-	token := partitioner.Murmur3(raw)
-	limited := w.c.engine.limits != nil
-	q := storage.Query{Now: w.seconds, Columns: plan.columns, All: limited}
-	var err error
-	if w.looksAtStatics() {
-		q.All = true // any static column makes the static row exist
-		if cur.statics, err = t.store.GetStatic(token, raw, &q, &cur.static); err != nil {
-			return storageError(err)
-		}
-		q.All = limited
-	}
-	row := &cur.row
-	if onlyStatic {
-		it := t.store.Read(token, raw, &q)
-		defer it.Close()
-		if cur.live = it.NextPartition() && it.Next(); cur.live {
-			row = it.Row()
-		}
-		err = it.Err()
-	} else {
-		cur.live, err = t.store.Get(token, raw, clustering, &q, row)
-	}
-	if err != nil {
-		return storageError(err)
-	}
-	cur.view.begin(plan, w.seconds)
-	var static *storage.Row
-	if cur.statics {
-		static = &cur.static
-	}
-	if !cur.live {
-		row = nil
-	}
-	cur.view.partition(key, static)
-	cur.view.row(row)
-	for i, f := range fetched {
-		if !w.looksAt(f.Column) {
-			cur.view.cells[i] = nil
-		}
-	}
-	if onlyStatic { // the row is the iterator's
-		for i := range cur.view.cells {
-			cur.view.cells[i] = cloneCell(cur.view.cells[i])
-		}
-	}
-	return nil
-}
-
-func cloneCell(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return append([]byte{}, b...)
-}
 
 // looks says which columns conditional writes read.
 type looks struct {
@@ -125,36 +53,6 @@ func (b *boundWrite) writesStatic() bool {
 // there says whether there is anything to report.
 func (cur *current) there() bool { return cur.live || cur.statics }
 
-// holds loads the row of a write and returns whether the write applies.
-func (w *writing) holds(b *boundWrite, cur *current) (bool, error) {
-	clustering, onlyStatic := rowOf(b)
-	if err := cur.load(w, b.plan.table, &b.plan.fetch, b.Fetch, b.Keys.At(0), clustering, onlyStatic); err != nil {
-		return false, err
-	}
-	return w.applies(b, cur)
-}
-
-// applies evaluates a write's conditions on its row.
-func (w *writing) applies(b *boundWrite, cur *current) (bool, error) {
-	exists := cur.live
-	if b.Scope == analysis.ScopeStatic {
-		exists = cur.statics
-	}
-	switch {
-	case b.IfNotExists:
-		return !exists, nil
-	case b.IfExists:
-		return exists, nil
-	}
-	for i := range b.Conditions {
-		ok, err := b.Conditions[i].Applies(&cur.view)
-		if err != nil || !ok {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // guarded runs f while the partitions of the writes are locked. It takes the time of the writes
 // then, so that it is later than the time of all earlier writes.
 func (w *writing) guarded(f func(b *storage.Batch) error) error {
@@ -196,8 +94,11 @@ func (c *call) casRow(w *writing) error {
 		return wire.Invalidf("IN on the partition key is not supported with conditional %ss", lower(b.Kind))
 	}
 	return w.guarded(func(batch *storage.Batch) error {
-		var cur current
-		ok, err := w.holds(b, &cur)
+		p, err := w.present()
+		if err != nil {
+			return err
+		}
+		ok, err := p.holds(0)
 		if err != nil {
 			return err
 		}
@@ -205,19 +106,17 @@ func (c *call) casRow(w *writing) error {
 			if err := w.apply(batch); err != nil {
 				return err
 			}
-			c.answerApplied(b.Table)
-			return nil
+			return c.answerApplied(b.Table)
 		}
-		w.notApplied(b.Keys.At(0), &cur)
+		cur := &p.of[0].current
+		w.notApplied(b.Keys.At(0), cur)
 		if err := w.guard.Settle(); err != nil {
 			return storageError(err)
 		}
 		if !cur.there() {
-			c.answerCAS(b.Table, false, nil, nil)
-			return nil
+			return c.answerCAS(b.Table, false, nil, nil)
 		}
-		c.answerCAS(b.Table, false, b.Fetch, [][][]byte{cur.view.cells})
-		return nil
+		return c.answerCAS(b.Table, false, b.Fetch, [][][]byte{cur.view.cells})
 	})
 }
 
@@ -228,10 +127,11 @@ func lower(k analysis.WriteKind) string {
 	return "update"
 }
 
-func (c *call) answerApplied(t *schema.Table) { c.answerCAS(t, true, nil, nil) }
+func (c *call) answerApplied(t *schema.Table) error { return c.answerCAS(t, true, nil, nil) }
 
-// answerCAS answers with [applied] and, if that is false, with the present values.
-func (c *call) answerCAS(t *schema.Table, applied bool, fetched []analysis.Fetched, rows [][][]byte) {
+// answerCAS answers with [applied] and, if that is false, with the present values. The answer of a
+// batch repeats the static columns for each row.
+func (c *call) answerCAS(t *schema.Table, applied bool, fetched []analysis.Fetched, rows [][][]byte) error {
 	cols := []wire.Column{{Keyspace: t.Keyspace, Table: t.Name, Name: "[applied]", Type: value.Native(value.Boolean)}}
 	for _, f := range fetched {
 		cols = append(cols, wire.Column{Keyspace: t.Keyspace, Table: t.Name, Name: f.Column.Name, Type: f.Column.Type})
@@ -247,25 +147,30 @@ func (c *call) answerCAS(t *schema.Table, applied bool, fetched []analysis.Fetch
 	for _, row := range rows {
 		c.writer.Cell(flag)
 		for _, cell := range row {
-			c.writer.Cell(cell)
+			if err := c.cell(cell, 0); err != nil {
+				return err
+			}
 		}
 		c.writer.EndRow()
 	}
 	c.answer(wire.OpResult, c.writer.Finish())
 	c.buffer = c.writer.Buffer()
+	return nil
 }
 
 // casBatch executes a conditional batch on one partition, and answers.
 func (c *call) casBatch(w *writing) error {
 	return w.guarded(func(batch *storage.Batch) error {
+		p, err := w.present()
+		if err != nil {
+			return err
+		}
 		all := true
 		for i := range w.writes {
-			b := &w.writes[i]
-			if !b.Conditional() {
+			if p.of[i] == nil {
 				continue
 			}
-			var cur current
-			ok, err := w.holds(b, &cur)
+			ok, err := p.holds(i)
 			if err != nil {
 				return err
 			}
@@ -276,21 +181,19 @@ func (c *call) casBatch(w *writing) error {
 			if err := w.apply(batch); err != nil {
 				return err
 			}
-			c.answerApplied(t)
-			return nil
+			return c.answerApplied(t)
 		}
 		if err := w.guard.Settle(); err != nil {
 			return storageError(err)
 		}
-		fetched, rows, err := w.found()
+		fetched, rows, err := p.found()
 		if err != nil {
 			return err
 		}
 		if len(rows) == 0 {
 			fetched = nil
 		}
-		c.answerCAS(t, false, fetched, rows)
-		return nil
+		return c.answerCAS(t, false, fetched, rows)
 	})
 }
 
@@ -298,50 +201,6 @@ func (c *call) casBatch(w *writing) error {
 func (b *boundWrite) staticCondition() bool {
 	_, onlyStatic := rowOf(b)
 	return onlyStatic
-}
-
-// found reads what a batch that was not applied reports: of every existing row with a condition,
-// the primary key and the columns of the conditions, in clustering order.
-func (w *writing) found() ([]analysis.Fetched, [][][]byte, error) {
-	t := w.writes[0].plan.table
-	fetched := w.reported(t)
-	plan := newFetchPlan(t, fetched)
-	var conditional, ofRows []*boundWrite
-	for i := range w.writes {
-		b := &w.writes[i]
-		if !b.Conditional() {
-			continue
-		}
-		conditional = append(conditional, b)
-		if !b.staticCondition() {
-			ofRows = append(ofRows, b)
-		}
-	}
-	if len(ofRows) > 0 {
-		conditional = ofRows
-	}
-	slices.SortStableFunc(conditional, func(a, b *boundWrite) int {
-		ra, _ := rowOf(a)
-		rb, _ := rowOf(b)
-		return analysis.CompareClustering(t.Table, ra, rb)
-	})
-	var rows [][][]byte
-	var last [][]byte
-	for i, b := range conditional {
-		clustering, onlyStatic := rowOf(b)
-		if i > 0 && slices.EqualFunc(last, clustering, slices.Equal) {
-			continue
-		}
-		last = clustering
-		var cur current
-		if err := cur.load(w, t, &plan, fetched, b.Keys.At(0), clustering, onlyStatic); err != nil {
-			return nil, nil, err
-		}
-		if cur.there() {
-			rows = append(rows, cur.view.cells)
-		}
-	}
-	return fetched, rows, nil
 }
 
 // reported returns the columns that a conditional batch reports.

@@ -511,14 +511,17 @@ const maxResult = 255 << 20
 
 var errLong = wire.Errorf(wire.CodeServer, "the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
 
-func (r *read) cell(b []byte) error {
-	n := r.c.writer.Size() + len(b)
-	if n > r.c.engine.longest {
+func (r *read) cell(b []byte) error { return r.c.cell(b, r.sorted.Size()) }
+
+// cell writes a cell of the answer's rows. The call holds more bytes besides the answer.
+func (c *call) cell(b []byte, more int) error {
+	n := c.writer.Size() + len(b)
+	if n > c.engine.longest {
 		return errLong
 	}
-	if err := r.c.room(n + r.sorted.Size()); err != nil {
+	if err := c.room(n + more); err != nil {
 		return err
 	}
-	r.c.writer.Cell(b)
+	c.writer.Cell(b)
 	return nil
 }

@@ -76,12 +76,12 @@ func (c *Condition) bind(env *eval.Env) (BoundCondition, error) {
 	return b, nil
 }
 
-// Applies evaluates the condition on the current row. A nil row does not exist.
-func (c *BoundCondition) Applies(row eval.Row) (bool, error) {
+// Applies evaluates the condition on the present value of its column.
+func (c *BoundCondition) Applies(present *Tested) (bool, error) {
 	if c.unset {
 		return false, invalid("Invalid 'unset' value in condition")
 	}
-	cur, t, err := c.current(row)
+	cur, t, err := c.current(present)
 	if err != nil {
 		return false, err
 	}
@@ -90,12 +90,16 @@ func (c *BoundCondition) Applies(row eval.Row) (bool, error) {
 		op = syntax.OpEQ
 	}
 	whole := c.Key == nil && c.Field < 0
+	atomic := !whole || !t.Collection() || !t.Multicell()
+	if atomic && op != syntax.OpContains && op != syntax.OpContainsKey {
+		cur = present.canonical(t, cur)
+	}
 	for _, v := range c.Values {
 		var ok bool
 		switch {
 		case op == syntax.OpContains || op == syntax.OpContainsKey:
-			ok, err = containsValue(t, cur, v, op)
-		case whole && t.Collection() && t.Multicell():
+			ok, err = containsValue(present, v, op)
+		case !atomic:
 			ok, err = compareCollection(t, cur, v, op)
 		default:
 			ok, err = compareValue(t, cur, v, op)
@@ -109,12 +113,8 @@ func (c *BoundCondition) Applies(row eval.Row) (bool, error) {
 
 // current returns the value that the condition tests (of the column, an element or a field) and its
 // type.
-func (c *BoundCondition) current(row eval.Row) ([]byte, *value.Type, error) {
+func (c *BoundCondition) current(present *Tested) ([]byte, *value.Type, error) {
 	t := c.Column.Type
-	var cur []byte
-	if row != nil {
-		cur = row.Cell(c.Cell)
-	}
 	switch {
 	case c.unkeyed && t.Kind == value.Map:
 		return nil, t.Elems[1], nil
@@ -122,7 +122,7 @@ func (c *BoundCondition) current(row eval.Row) ([]byte, *value.Type, error) {
 		if c.KeyValue == nil {
 			return nil, nil, invalid("Invalid null value for map element access")
 		}
-		return mapValue(t, cur, c.KeyValue), t.Elems[1], nil
+		return present.entry(c.KeyValue), t.Elems[1], nil
 	case c.Key != nil:
 		if len(c.KeyValue) != 4 {
 			return nil, nil, invalid("Invalid null value for list element access")
@@ -131,41 +131,11 @@ func (c *BoundCondition) current(row eval.Row) ([]byte, *value.Type, error) {
 		if i < 0 {
 			return nil, nil, invalid("Invalid negative list index %d", i)
 		}
-		return part(t, cur, int(i)), t.Elems[0], nil
+		return present.part(int(i)), t.Elems[0], nil
 	case c.Field >= 0:
-		return part(t, cur, c.Field), t.Elems[c.Field], nil
+		return present.part(c.Field), t.Elems[c.Field], nil
 	}
-	return cur, t, nil
-}
-
-func part(t *value.Type, v []byte, i int) []byte {
-	if v == nil {
-		return nil
-	}
-	p := t.Parts(v)
-	for p.Next() {
-		if i == 0 {
-			return p.Part()
-		}
-		i--
-	}
-	return nil
-}
-
-func mapValue(t *value.Type, v, key []byte) []byte {
-	if v == nil {
-		return nil
-	}
-	for p := t.Parts(v); p.Next(); {
-		k := p.Part()
-		if !p.Next() {
-			break
-		}
-		if t.Elems[0].Compare(k, key) == 0 {
-			return p.Part()
-		}
-	}
-	return nil
+	return present.Value, t, nil
 }
 
 // compareValue compares an atomic value. Null equals only null.
@@ -249,12 +219,12 @@ func compareCollection(t *value.Type, cur, v []byte, op syntax.Op) (bool, error)
 }
 
 // containsValue evaluates CONTAINS and CONTAINS KEY.
-func containsValue(t *value.Type, cur, v []byte, op syntax.Op) (bool, error) {
+func containsValue(present *Tested, v []byte, op syntax.Op) (bool, error) {
 	if v == nil {
 		return false, invalid(`Invalid comparison with null for operator "%s"`, symbol(op))
 	}
-	if cur == nil {
+	if present.Value == nil {
 		return false, nil
 	}
-	return hasElement(t, cur, v, op == syntax.OpContainsKey), nil
+	return present.contains(v, op == syntax.OpContainsKey), nil
 }

@@ -19,6 +19,7 @@ type Filter struct {
 	Key    []byte
 	Value  []byte
 	Values [][]byte // In; Contains and ContainsKey of several values: sorted, without nulls
+	Keys   [][]byte // EQ of several entries of a map: sorted, with an entry's value in Values
 }
 
 // Matches reports whether a row satisfies the predicate. A null cell satisfies no predicate.
@@ -30,6 +31,9 @@ func (f *Filter) Matches(row eval.Row) bool {
 	t := f.Column.Type
 	switch f.Op {
 	case syntax.OpEQ:
+		if f.Keys != nil {
+			return hasEntries(t, v, f.Keys, f.Values)
+		}
 		if f.Key != nil {
 			return hasEntry(t, v, f.Key, f.Value)
 		}
@@ -122,6 +126,29 @@ func hasEntry(t *value.Type, v, key, want []byte) bool {
 	return false
 }
 
+// hasEntries reports whether a map has all entries of keys, which are sorted and distinct, and
+// values. It reads the map only once, however many entries are wanted.
+func hasEntries(t *value.Type, v []byte, keys, values [][]byte) bool {
+	found := make([]bool, len(keys))
+	left := len(keys)
+	for p := t.Parts(v); left > 0 && p.Next(); {
+		k := p.Part()
+		if !p.Next() {
+			return false
+		}
+		i, ok := slices.BinarySearchFunc(keys, k, t.Elems[0].Compare)
+		if !ok || found[i] {
+			continue
+		}
+		if t.Elems[1].Compare(p.Part(), values[i]) != 0 {
+			return false
+		}
+		found[i] = true
+		left--
+	}
+	return left == 0
+}
+
 // Matches reports whether a row satisfies all filters.
 func (b *BoundSelect) Matches(row eval.Row) bool {
 	for i := range b.Filters {
@@ -142,7 +169,7 @@ func (w *Where) bindFilters(env *eval.Env) ([]Filter, error) {
 		}
 		out = append(out, fs...)
 	}
-	return mergeContains(out), nil
+	return mergeEntries(mergeContains(out)), nil
 }
 
 // mergeContains merges all filters that test whether the same column contains something into one.
@@ -178,6 +205,62 @@ func mergeContains(all []Filter) []Filter {
 		}
 	}
 	return out
+}
+
+// mergeEntries merges all filters on entries of the same map into one. If two of them want
+// different values of one key, the second stays a filter of its own.
+func mergeEntries(all []Filter) []Filter {
+	first := map[int]int{}
+	out := all[:0]
+	var more []Filter
+	for _, f := range all {
+		if f.Op != syntax.OpEQ || f.Key == nil {
+			out = append(out, f)
+			continue
+		}
+		at, ok := first[f.Cell]
+		if !ok {
+			first[f.Cell] = len(out)
+			out = append(out, f)
+			continue
+		}
+		g := &out[at]
+		if g.Keys == nil {
+			g.Keys, g.Values = [][]byte{g.Key}, [][]byte{g.Value}
+		}
+		g.Keys, g.Values = append(g.Keys, f.Key), append(g.Values, f.Value)
+	}
+	for _, at := range first {
+		if f := &out[at]; f.Keys != nil {
+			if extra := f.sortEntries(); extra != nil {
+				more = append(more, *extra)
+			}
+		}
+	}
+	return append(out, more...)
+}
+
+// sortEntries sorts the entries that a filter wants, and removes those that it names twice. It
+// returns a filter that nothing matches together with f if they contradict each other.
+func (f *Filter) sortEntries() (contrary *Filter) {
+	key, val := f.Column.Type.Elems[0], f.Column.Type.Elems[1]
+	type entry struct{ key, value []byte }
+	all := make([]entry, len(f.Keys))
+	for i := range all {
+		all[i] = entry{f.Keys[i], f.Values[i]}
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return key.Compare(a.key, b.key) })
+	f.Keys, f.Values = f.Keys[:0], f.Values[:0]
+	for i, e := range all {
+		if n := len(f.Keys); i > 0 && key.Compare(f.Keys[n-1], e.key) == 0 {
+			if val.Compare(f.Values[n-1], e.value) != 0 {
+				contrary = &Filter{Column: f.Column, Cell: f.Cell, Op: syntax.OpEQ, Key: e.key, Value: e.value}
+			}
+			continue
+		}
+		f.Keys, f.Values = append(f.Keys, e.key), append(f.Values, e.value)
+	}
+	return contrary
 }
 
 // filters returns the predicates of a restriction.

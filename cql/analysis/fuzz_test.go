@@ -63,10 +63,9 @@ func FuzzAnalyze(f *testing.F) {
 			if err != nil {
 				return
 			}
-			cells := make(eval.Cells, len(a.Fetch))
 			for i := range b.Conditions {
-				_, _ = b.Conditions[i].Applies(cells)
-				_, _ = b.Conditions[i].Applies(nil)
+				null := NewTested(b.Conditions[i].Column.Type, nil)
+				_, _ = b.Conditions[i].Applies(&null)
 			}
 		case *Batch:
 			_, _ = a.Bind(env)

@@ -377,7 +377,9 @@ func (m *model) cas(b *BoundWrite) ([]ResultColumn, [][][]byte, error) {
 		ok = exists
 	}
 	for i := range b.Conditions {
-		holds, err := b.Conditions[i].Applies(view)
+		c := &b.Conditions[i]
+		present := NewTested(c.Column.Type, view.Cell(c.Cell))
+		holds, err := c.Applies(&present)
 		if err != nil {
 			return nil, nil, err
 		}
