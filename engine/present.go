@@ -83,7 +83,7 @@ func (w *writing) present() (*present, error) {
 		clustering, onlyStatic := rowOf(b)
 		name := "static"
 		if !onlyStatic {
-			name = string(partitioner.AppendComposite([]byte("row"), append(slices.Clone(clustering), nil)...))
+			name = "row" + nameOf(p.t.Table, clustering)
 		}
 		r := p.rows[name]
 		if r == nil {
@@ -268,7 +268,7 @@ func (p *present) found() ([]analysis.Fetched, [][][]byte, error) {
 	var last [][]byte
 	for i, b := range conditional {
 		clustering, onlyStatic := rowOf(b)
-		if i > 0 && slices.EqualFunc(last, clustering, slices.Equal) {
+		if i > 0 && nameOf(t.Table, last) == nameOf(t.Table, clustering) {
 			continue
 		}
 		last = clustering

@@ -13,7 +13,8 @@ import (
 )
 
 // pending is one row while mutations of it are put into a batch and some of them depend on its
-// present state. As in Cassandra, they see the result of the statement's earlier mutations.
+// present state. As in Cassandra, they see the result of the statement's earlier mutations, but
+// not those of a batch's other statements.
 type pending struct {
 	w     *writing
 	table *table
@@ -26,17 +27,25 @@ type pending struct {
 
 // newPending returns nil if no mutation depends on the present state.
 func (w *writing) newPending(b *boundWrite, s *stamp, key []byte, row [][]byte) *pending {
-	var p *pending
+	reads := b.readColumns()
+	if reads == nil {
+		return nil
+	}
+	return &pending{w: w, table: b.plan.table, stamp: s, key: key, row: row,
+		reads: reads, known: map[*schema.Column]*elements{}}
+}
+
+// readColumns returns the columns that mutations of the write read.
+func (b *boundWrite) readColumns() (reads map[*schema.Column]bool) {
 	for i := range b.Mutations {
 		if m := &b.Mutations[i]; readsFirst(m) {
-			if p == nil {
-				p = &pending{w: w, table: b.plan.table, stamp: s, key: key, row: row,
-					reads: map[*schema.Column]bool{}, known: map[*schema.Column]*elements{}}
+			if reads == nil {
+				reads = map[*schema.Column]bool{}
 			}
-			p.reads[m.Column] = true
+			reads[m.Column] = true
 		}
 	}
-	return p
+	return reads
 }
 
 // note makes later mutations see one that does not read.
@@ -64,7 +73,7 @@ func (p *pending) note(m *analysis.Mutation) error {
 		for i, c := range m.Cells {
 			more[i] = storage.Cell{Path: c.Path, Value: c.Value}
 		}
-		e = e.put(more)
+		e = e.put(more, m.Column.Type.Elems[0])
 	}
 	p.known[m.Column] = e
 	return nil
@@ -80,10 +89,10 @@ func (p *pending) readFirst(batch *storage.Batch, m *analysis.Mutation) error {
 	}
 	switch m.Kind {
 	case analysis.AddToCell:
-		if e.left == 0 {
+		if e.left() == 0 {
 			return nil // null plus anything is null
 		}
-		sum, err := eval.Add(m.Column.Type, e.cells[e.at(0)].Value, m.Value)
+		sum, err := eval.Add(m.Column.Type, e.value(e.at(0)), m.Value)
 		if err == nil {
 			batch.Set(storage.Cell{Column: id, Value: sum, Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
 			p.known[m.Column] = newElements([]storage.Cell{{Value: sum}})
@@ -96,27 +105,24 @@ func (p *pending) readFirst(batch *storage.Batch, m *analysis.Mutation) error {
 			gone[i] = m.Cells[i].Value
 		}
 		slices.SortFunc(gone, elem.Compare)
-		p.known[m.Column] = newElements(slices.DeleteFunc(e.all(), func(c storage.Cell) bool {
-			_, found := slices.BinarySearchFunc(gone, c.Value, elem.Compare)
-			if found {
-				batch.Unset(id, c.Path, s.deletion())
-			}
-			return found
-		}))
+		e.discard(gone, elem, func(path []byte) bool {
+			batch.Unset(id, path, s.deletion())
+			return !p.w.tooLong(batch)
+		})
 		return nil
 	}
-	if err := m.ListIndexError(e.left); err != nil {
+	if err := m.ListIndexError(e.left()); err != nil {
 		return err
 	}
 	at := e.at(int(m.Index))
-	path := e.cells[at].Path
+	path := e.cell(at).Path
 	if m.Kind == analysis.DeleteIndex || m.Value == nil {
 		batch.Unset(id, path, s.deletion())
 		e.remove(at)
 		return nil
 	}
 	batch.Set(storage.Cell{Column: id, Path: path, Value: m.Value, Timestamp: s.timestamp, TTL: s.ttl, Expires: s.expires})
-	e.cells[at].Value = m.Value
+	e.replace(at, m.Value, m.Column.Type.Elems[0])
 	return nil
 }
 
@@ -125,6 +131,17 @@ func (p *pending) elements(c *schema.Column) (*elements, error) {
 	if e, ok := p.known[c]; ok {
 		return e, nil
 	}
+	before, err := p.w.before.get(p, c)
+	if err != nil {
+		return nil, err
+	}
+	e := before.elements()
+	p.known[c] = e
+	return e, nil
+}
+
+// read reads the column's cells.
+func (p *pending) read(c *schema.Column) ([]storage.Cell, error) {
 	q := storage.Query{Now: p.w.seconds, Columns: storage.NewColumnSet(p.table.ids.of[c.Name])}
 	var have storage.Row
 	var found bool
@@ -138,7 +155,5 @@ func (p *pending) elements(c *schema.Column) (*elements, error) {
 	if err != nil || !found {
 		have.Cells = nil
 	}
-	e := newElements(have.Cells)
-	p.known[c] = e
-	return e, storageError(err)
+	return have.Cells, storageError(err)
 }

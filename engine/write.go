@@ -135,6 +135,7 @@ type writing struct {
 	err       error
 	levies    []levy // units taken, if there are limits
 	looks     *looks // see looksAt
+	before    readings
 }
 
 // prepare finds out what the writes need.
@@ -186,8 +187,11 @@ func readsFirst(m *analysis.Mutation) bool {
 
 // fill implements filler: it puts all mutations into a batch.
 func (w *writing) fill(b *storage.Batch) {
+	w.countReadings()
 	for i := range w.writes {
-		w.write(b, &w.writes[i])
+		if w.write(b, &w.writes[i]); w.err != nil {
+			return
+		}
 	}
 }
 
@@ -318,10 +322,14 @@ func (w *writing) cells(batch *storage.Batch, b *boundWrite, s *stamp, key []byt
 			if err := known.readFirst(batch, m); err != nil && w.err == nil {
 				w.err = err
 			}
+			if w.err != nil || w.tooLong(batch) {
+				return
+			}
 			continue
 		}
-		if err := known.note(m); err != nil && w.err == nil {
+		if err := known.note(m); err != nil {
 			w.err = err
+			return
 		}
 		putMutation(batch, b.plan.table.ids.of[m.Column.Name], m, s)
 	}

@@ -4,6 +4,8 @@ package analysis
 
 import (
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -60,5 +62,31 @@ func TestMergedContains(t *testing.T) {
 		if got != want {
 			t.Fatalf("%v of % x: %v, not %v", all, cell, got, want)
 		}
+	}
+}
+
+// TestManyContains doubles how many relations a statement has on one column. What the analysis
+// allocates is about doubled.
+func TestManyContains(t *testing.T) {
+	s := clusteringTable(nil)
+	list := &schema.Column{Name: "l", Type: value.ListOf(value.Native(value.Int), false), Kind: schema.Regular}
+	tb := s.Keyspaces["ks"].Tables["t"]
+	tb.Columns["l"], tb.Regulars = list, []*schema.Column{list}
+	allocated := func(n int) uint64 {
+		text := "SELECT * FROM ks.t WHERE l CONTAINS 1" + strings.Repeat(" AND l CONTAINS 1", n-1) + " ALLOW FILTERING"
+		stmt, err := syntax.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := Analyze(stmt, s, ""); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, two := allocated(2000), allocated(4000); two > 3*one {
+		t.Errorf("%d KiB for 2000 relations, %d KiB for 4000", one>>10, two>>10)
 	}
 }

@@ -82,21 +82,23 @@ func (s *restrictions) add(r *Restriction) error {
 	}
 	for _, c := range cols {
 		if s.by[c] == nil {
-			s.columns = append(s.columns, c)
+			at, _ := slices.BinarySearchFunc(s.columns, c, inOrder)
+			s.columns = slices.Insert(s.columns, at, c)
 		}
 		s.by[c] = next
 	}
-	slices.SortFunc(s.columns, func(x, y *schema.Column) int {
-		if x.Position != y.Position {
-			return x.Position - y.Position
-		}
-		return strings.Compare(x.Name, y.Name)
-	})
 	s.in = s.in || r.Kind == IN
 	s.slice = s.slice || r.Kind == Range
 	s.inside = s.inside || r.contains()
 	s.other = s.other || r.Kind != EQ && r.Kind != IN
 	return nil
+}
+
+func inOrder(x, y *schema.Column) int {
+	if x.Position != y.Position {
+		return x.Position - y.Position
+	}
+	return strings.Compare(x.Name, y.Name)
 }
 
 // merge adds a restriction of the same columns, if Cassandra allows that.
@@ -114,7 +116,7 @@ func (m *merged) merge(r *Restriction) (*merged, error) {
 		if !r.contains() {
 			return nil, invalid("Collection column %s can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality", m.firstColumn().Name)
 		}
-		return &merged{m.Restriction, append(slices.Clone(m.more), r)}, nil
+		return &merged{m.Restriction, append(m.more, r)}, nil
 	}
 	if r.Kind != Range {
 		return nil, invalid(`Column "%s" cannot be restricted by both an equality and an inequality relation`, names)

@@ -141,10 +141,12 @@ func (w *writeBuilder) insert(stmt *syntax.Insert) error {
 	case len(stmt.Columns) != len(stmt.Values):
 		return invalid("Unmatched column names/values")
 	}
-	for i, n := range stmt.Columns {
-		if slices.Contains(stmt.Columns[:i], n) {
+	named := make(map[string]bool, len(stmt.Columns))
+	for _, n := range stmt.Columns {
+		if named[n] {
 			return invalid("The column names contains duplicates")
 		}
+		named[n] = true
 	}
 	var relations []syntax.Relation
 	clustering := false

@@ -55,6 +55,23 @@ type parser struct {
 	failed  bool
 	failure failure
 	soft    *SyntaxError // an error found by an action of a rule; the parse continued
+
+	given, orders names // properties and clustering orders of the statement
+}
+
+// names are the names that a list has given so far.
+type names map[string]bool
+
+// again reports whether a name was given before, and notes it.
+func (n *names) again(name string) bool {
+	if (*n)[name] {
+		return true
+	}
+	if *n == nil {
+		*n = names{}
+	}
+	(*n)[name] = true
+	return false
 }
 
 // failure is a recognition error without its text yet.

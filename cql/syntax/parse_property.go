@@ -42,10 +42,8 @@ func (p *parser) property(list Properties) Properties {
 	if p.failed {
 		return list
 	}
-	for _, other := range list {
-		if other.Name == prop.Name {
-			p.wrong(fmt.Sprintf("Multiple definitions for property '%s'", prop.Name))
-		}
+	if p.given.again(prop.Name) {
+		p.wrong(fmt.Sprintf("Multiple definitions for property '%s'", prop.Name))
 	}
 	return append(list, prop)
 }

@@ -88,8 +88,9 @@ func (p *parser) createTable() Statement {
 // tableBuilder collects the items of a CREATE TABLE and refuses what Cassandra's parser refuses.
 type tableBuilder struct {
 	*parser
-	table *CreateTable
-	keyed bool
+	table   *CreateTable
+	columns names
+	keyed   bool
 }
 
 func (b *tableBuilder) element() {
@@ -107,11 +108,9 @@ func (b *tableBuilder) element() {
 	if b.failed {
 		return
 	}
-	for _, other := range b.table.Columns {
-		if other.Name == c.Name {
-			b.invalid(fmt.Sprintf("Duplicate column '%s' declaration for table '%s'", c.Name, b.table.Name.Name))
-			return
-		}
+	if b.columns.again(c.Name) {
+		b.invalid(fmt.Sprintf("Duplicate column '%s' declaration for table '%s'", c.Name, b.table.Name.Name))
+		return
 	}
 	if b.accept(kPrimary) {
 		b.expect(kKey)
@@ -185,10 +184,8 @@ func (p *parser) clusteringOrder(given []Ordering, table string) []Ordering {
 		case !p.accept(kAsc):
 			p.noViable(0)
 		}
-		for _, other := range given {
-			if other.Column == o.Column && !p.failed {
-				p.invalid(fmt.Sprintf("Duplicate column '%s' in CLUSTERING ORDER BY clause for table '%s'", o.Column, table))
-			}
+		if !p.failed && p.orders.again(o.Column) {
+			p.invalid(fmt.Sprintf("Duplicate column '%s' in CLUSTERING ORDER BY clause for table '%s'", o.Column, table))
 		}
 		given = append(given, o)
 		if !p.accept(tComma) {

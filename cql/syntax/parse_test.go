@@ -5,6 +5,7 @@ package syntax
 import (
 	"errors"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -142,6 +143,42 @@ func TestDepthIsBounded(t *testing.T) {
 	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
 	if _, err := Parse("INSERT INTO t (a) VALUES (" + deep + ")"); err != nil {
 		t.Errorf("a hundred lists: %v", err)
+	}
+}
+
+// TestLongListsOfNames parses lists in which no name may come twice. Looking through all earlier
+// names for each would take minutes.
+func TestLongListsOfNames(t *testing.T) {
+	const n = 200_000
+	list := func(each, sep string) string {
+		var b strings.Builder
+		for i := range n {
+			if i > 0 {
+				b.WriteString(sep)
+			}
+			b.WriteString(strings.ReplaceAll(each, "$", strconv.Itoa(i)))
+		}
+		return b.String()
+	}
+	for _, text := range []string{
+		"UPDATE t SET " + list("c[1] = 1", ", ") + " WHERE k = 1",
+		"CREATE TABLE t (k int PRIMARY KEY, " + list("c$ int", ", ") + ")",
+		"CREATE TABLE t (k int PRIMARY KEY) WITH " + list("c$ = 1", " AND "),
+		"CREATE TABLE t (k int PRIMARY KEY) WITH CLUSTERING ORDER BY (" + list("c$ ASC", ", ") + ")",
+	} {
+		if _, err := Parse(text); err != nil {
+			t.Errorf("%.60s…: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		"UPDATE t SET c = 1, d = 1, c = c + 1 WHERE k = 1",
+		"UPDATE t SET c = c + 1, d = 1, c = 1 WHERE k = 1",
+		"UPDATE t SET c = 1, c[1] = 1 WHERE k = 1",
+		"CREATE TABLE t (k int PRIMARY KEY) WITH a = 1 AND b = 1 AND a = 1",
+	} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "Multiple") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

@@ -73,13 +73,16 @@ func (p *parser) updateStatement() *Update {
 	s := &Update{Table: p.tableName()}
 	s.Using = p.using()
 	p.expect(kSet)
+	var assigned, replaced names
 	for {
 		a := p.assignment()
 		if !p.failed {
-			for i := range s.Set {
-				if s.Set[i].Column == a.Column && (s.Set[i].replaces() || a.replaces()) {
-					p.wrong("Multiple incompatible setting of column " + a.Column)
-				}
+			again, replaces := assigned.again(a.Column), a.replaces()
+			if again && (replaces || replaced[a.Column]) {
+				p.wrong("Multiple incompatible setting of column " + a.Column)
+			}
+			if replaces {
+				replaced.again(a.Column)
 			}
 			s.Set = append(s.Set, a)
 		}

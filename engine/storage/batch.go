@@ -424,6 +424,16 @@ func (b *Batch) SetMeta(key string, value []byte) {
 	}
 }
 
+// Size returns how many bytes the batch holds, about.
+func (b *Batch) Size() int {
+	const ofCell = 120
+	n := len(b.arena) + len(b.row.cells)*ofCell
+	if b.pebble != nil {
+		n += b.pebble.Len()
+	}
+	return n
+}
+
 // Empty reports whether nothing was written to the batch.
 func (b *Batch) Empty() bool {
 	return (b.pebble == nil || b.pebble.Empty()) && b.row.empty() && len(b.adds) == 0 && b.err == nil
