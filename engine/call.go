@@ -64,6 +64,7 @@ func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call 
 	c.env.Timeuuid = l.engine.timeuuid
 	c.env.UUID = randomUUID
 	c.env.Token = murmur3Token
+	c.env.Wanted = c
 	return c
 }
 

@@ -105,6 +105,9 @@ func gone(ctx context.Context) error {
 	return nil
 }
 
+// Err returns an error if nobody waits for the answer of the call any more.
+func (c *call) Err() error { return gone(c.ctx) }
+
 // late returns the error for a request that took too long. If it is a write, the error says that
 // the write may or may not have been applied.
 func (c *call) late() *wire.Error {

@@ -14,6 +14,9 @@ func Add(t *value.Type, current, delta []byte) ([]byte, error) {
 	if t.Kind == value.Text || t.Kind == value.Ascii {
 		return append(append(make([]byte, 0, len(current)+len(delta)), current...), delta...), nil
 	}
+	if t.TooManyDigits(current) || t.TooManyDigits(delta) {
+		return nil, errDigits
+	}
 	x, ok := decode(t.Kind, current)
 	y, ok2 := decode(t.Kind, delta)
 	if !ok || !ok2 {

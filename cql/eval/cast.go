@@ -17,6 +17,7 @@ func addCasts(add func(*Function)) {
 		t := value.Native(to)
 		for _, name := range []string{CastName(t), "castAs" + strings.ToUpper(t.String()[:1]) + t.String()[1:]} {
 			f := function(name, to, from)
+			f.Digits = true
 			meaningless := f.Args[0].EmptyMeaningless()
 			f.call = func(_ *Env, args [][]byte) ([]byte, error) {
 				if args[0] == nil || len(args[0]) == 0 && meaningless {

@@ -40,18 +40,7 @@ func pow10(k int64) *big.Int {
 	return new(big.Int).Exp(ten, big.NewInt(k), nil)
 }
 
-// digits returns the number of decimal digits of n; 1 for 0.
-func digits(n *big.Int) int {
-	if n.IsInt64() {
-		i := n.Int64()
-		if i < 0 {
-			i = -i
-		}
-		return len(strconv.FormatUint(uint64(i), 10))
-	}
-	s := n.Text(10)
-	return len(strings.TrimPrefix(s, "-"))
-}
+func digits(n *big.Int) int { return value.Digits(n) }
 
 // rescale returns both unscaled values at the larger of the two scales.
 func rescale(a, b decimal) (x, y *big.Int, scale int32, err error) {
@@ -166,7 +155,7 @@ func (d decimal) strip() decimal {
 func (d decimal) stripTo(least int32) decimal {
 	n, rem := new(big.Int).Set(d.n), new(big.Int)
 	step := int64(1)
-	for step < int64(digits(n)) {
+	for step < int64(min(uint(digits(n)), n.TrailingZeroBits())) { // z zeros need 2^z as a factor
 		step *= 2
 	}
 	for ; step > 0; step /= 2 {

@@ -32,6 +32,10 @@ type Env struct {
 	// UUID returns a new random UUID, for uuid().
 	UUID func() [16]byte
 
+	// Wanted tells whether somebody still waits for the result: its Err is an error if not. A
+	// calculation with long numbers asks it before each step. nil: always.
+	Wanted interface{ Err() error }
+
 	// Token returns the serialized token of a partition key, given by its components. If it is nil,
 	// eval uses Murmur3Partitioner's token.
 	Token func(key [][]byte) []byte

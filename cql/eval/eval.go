@@ -108,11 +108,40 @@ func (ev *evaluation) call(c *Call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Func.Digits {
+		if err := ev.digits(c.Func.Args, args); err != nil {
+			return nil, err
+		}
+	}
 	v, err := c.Func.call(ev.env, args)
 	if len(v) > maxValue {
 		return nil, errLong
 	}
 	return v, err
+}
+
+// longNumber is how many bytes a number has that takes a while to calculate with.
+const longNumber = 4096
+
+var errDigits = invalid("a number has more than 1,000,000 digits; such numbers are stored and returned as they are, but not calculated with or shown as text")
+
+// digits refuses arguments with too many digits. If some are long, it finds out whether the result
+// is still wanted.
+func (ev *evaluation) digits(types []*value.Type, args [][]byte) error {
+	long := false
+	for i, v := range args {
+		if len(v) < longNumber {
+			continue
+		}
+		if types[i].TooManyDigits(v) {
+			return errDigits
+		}
+		long = true
+	}
+	if long && ev.env.Wanted != nil {
+		return ev.env.Wanted.Err()
+	}
+	return nil
 }
 
 // maxValue is the largest length in bytes of a computed value, and of all values that a group

@@ -16,6 +16,9 @@ type Function struct {
 	// are not pure.
 	Pure bool
 
+	// Digits is set if the function takes longer for numbers of more digits.
+	Digits bool
+
 	// Aggregate is set if the function takes rows (Group) and is not called.
 	Aggregate bool
 

@@ -9,7 +9,7 @@ import (
 )
 
 // object returns the JSON object for one row of SELECT JSON.
-func (s *Selection) object(values [][]byte) ([]byte, error) {
+func (s *Selection) object(ev *evaluation, values [][]byte) ([]byte, error) {
 	dst := []byte{'{'}
 	for i, name := range s.JSON {
 		if i > 0 {
@@ -21,7 +21,13 @@ func (s *Selection) object(values [][]byte) ([]byte, error) {
 			dst = append(dst, "null"...)
 			continue
 		}
-		if dst = s.Exprs[i].Type().JSON(dst, values[i]); len(dst) > maxValue {
+		t := s.Exprs[i].Type()
+		if len(values[i]) >= longNumber {
+			if err := ev.digits([]*value.Type{t}, values[i:i+1]); err != nil {
+				return nil, err
+			}
+		}
+		if dst = t.JSON(dst, values[i]); len(dst) > maxValue {
 			return nil, errLong
 		}
 	}
@@ -41,7 +47,7 @@ func addJSON(add func(*factory)) {
 		add(&factory{name: name, params: []parameter{anyType{}},
 			make: func(f *factory, types []*value.Type, _ *value.Type) (*Function, error) {
 				t := types[0]
-				return &Function{Name: name, Args: types, Returns: value.Native(value.Text), Pure: true,
+				return &Function{Name: name, Args: types, Returns: value.Native(value.Text), Pure: true, Digits: true,
 					call: func(_ *Env, args [][]byte) ([]byte, error) {
 						if args[0] == nil || len(args[0]) == 0 && t.EmptyMeaningless() {
 							return []byte("null"), nil

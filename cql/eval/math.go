@@ -47,6 +47,7 @@ func addMath(add func(*Function)) {
 		value.Double, value.Varint, value.Decimal, value.Counter} {
 		for _, m := range mathFunctions {
 			f := function(m.name, k, k)
+			f.Digits = true
 			f.call = func(_ *Env, args [][]byte) ([]byte, error) {
 				x, ok := decode(k, args[0])
 				if !ok {

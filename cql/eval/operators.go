@@ -114,6 +114,7 @@ func function(name string, returns value.Kind, args ...value.Kind) *Function {
 func operation(o operator, l, r value.Kind) *Function {
 	k := common(l, r)
 	f := function(o.name, k, l, r)
+	f.Digits = true
 	f.call = func(_ *Env, args [][]byte) ([]byte, error) {
 		x, ok := decode(l, args[0])
 		y, ok2 := decode(r, args[1])
@@ -222,6 +223,7 @@ func decimals(op byte, a, b decimal) (decimal, error) {
 
 func negation(k value.Kind) *Function {
 	f := function(Negation, k, k)
+	f.Digits = true
 	f.call = func(_ *Env, args [][]byte) ([]byte, error) {
 		x, ok := decode(k, args[0])
 		if !ok {

@@ -40,7 +40,7 @@ func (s *Selection) output(ev *evaluation, dst [][]byte) ([][]byte, error) {
 	if s.JSON == nil {
 		return dst, nil
 	}
-	object, err := s.object(dst[base:])
+	object, err := s.object(ev, dst[base:])
 	return append(dst[:base], object), err
 }
 

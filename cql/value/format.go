@@ -80,8 +80,7 @@ func (t *Type) unwritable(v []byte) bool {
 	case t.Kind == Time:
 		return uint64(t.Int64(v)) >= uint64(dayNanos)
 	case t.Kind == Decimal:
-		_, _, ok := ParseDecimal(string(t.plain(nil, v)))
-		return !ok
+		return unwritableDecimal(v)
 	}
 	return false
 }
@@ -111,4 +110,14 @@ func (t *Type) formatParts(dst, v []byte) []byte {
 		dst = e.Format(dst, p.part)
 	}
 	return dst
+}
+
+// unwritableDecimal reports whether the exponent of a decimal's text exceeds 32 bits.
+func unwritableDecimal(v []byte) bool {
+	if len(v) < 4 {
+		return false
+	}
+	unscaled, scale := BigDecimal(v)
+	adjusted := int64(Digits(unscaled)) - 1 - int64(scale)
+	return adjusted != int64(int32(adjusted)) && !(scale >= 0 && adjusted >= -6)
 }

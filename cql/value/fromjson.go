@@ -143,7 +143,7 @@ func (t *Type) fromNode(n *node) ([]byte, error) {
 		f, _ := strconv.ParseFloat(n.text, 64)
 		if t.Kind == Float {
 			if n.kind == jsonBig {
-				i, _ := new(big.Int).SetString(n.text, 10)
+				i, _ := bigInteger(n.text)
 				f32, _ := new(big.Float).SetInt(i).Float32()
 				return floatValue(f32), nil
 			}

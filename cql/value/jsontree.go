@@ -4,7 +4,6 @@ package value
 
 import (
 	"fmt"
-	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -204,7 +203,10 @@ func (p *jsonParser) number(n *node) error {
 		n.kind, n.text = jsonDouble, string(formatDouble(nil, f, 64))
 		return nil
 	}
-	i, _ := new(big.Int).SetString(text, 10)
+	if len(strings.TrimPrefix(text, "-")) > MaxDigits {
+		return p.fault("A number has more than 1,000,000 digits")
+	}
+	i, _ := bigInteger(text)
 	n.kind, n.text = jsonBig, i.String()
 	if i.IsInt64() {
 		n.kind = jsonLong

@@ -129,6 +129,9 @@ func compareDecimal(a, b []byte) int {
 			return c
 		}
 	}
+	if c, ok := compareLeading(a, b, sa, sb); ok {
+		return c
+	}
 	x, y := BigInt(a), BigInt(b)
 	if c := cmp.Compare(x.Sign(), y.Sign()); c != 0 || x.Sign() == 0 {
 		return c
@@ -138,7 +141,7 @@ func compareDecimal(a, b []byte) int {
 	y.Abs(y)
 	// The numbers of digits before the point decide, if they differ. If not, the scales differ by
 	// no more than the number of digits.
-	dx, dy := int64(digits(x))-int64(sa), int64(digits(y))-int64(sb)
+	dx, dy := int64(Digits(x))-int64(sa), int64(Digits(y))-int64(sb)
 	if c := cmp.Compare(dx, dy); c != 0 {
 		return sign * c
 	}
@@ -190,17 +193,135 @@ func pow10(n int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
 }
 
-// digits returns the number of decimal digits of a positive number.
-func digits(n *big.Int) int {
-	// log10(2) gives the number of digits to within one.
-	d := int(float64(n.BitLen()-1)*math.Log10(2)) + 1
-	if n.BitLen() > 64 {
-		if n.Cmp(pow10(int64(d))) >= 0 {
-			d++
-		}
-		return d
+// Digits returns the number of decimal digits of n; 1 for 0.
+func Digits(n *big.Int) int {
+	if n.BitLen() <= 64 {
+		return len(strconv.AppendUint(make([]byte, 0, 20), new(big.Int).Abs(n).Uint64(), 10))
 	}
-	return len(strconv.AppendUint(make([]byte, 0, 20), n.Uint64(), 10))
+	// The leading bits give the logarithm to more than seven digits. It decides unless n is very
+	// near to a power of ten.
+	log := logarithm(n)
+	d := int(log)
+	if rest := log - float64(d); rest > 1e-6 && rest < 1-1e-6 {
+		return d + 1
+	}
+	if d = int(math.Round(log)); n.CmpAbs(pow10(int64(d))) >= 0 {
+		d++
+	}
+	return d
+}
+
+// logarithm returns the decimal logarithm of the absolute value of a number of more than 64 bits.
+func logarithm(n *big.Int) float64 {
+	words := n.Bits()
+	top := float64(words[len(words)-1])*(1<<(bits.UintSize/2))*(1<<(bits.UintSize/2)) + float64(words[len(words)-2])
+	return math.Log10(top) + float64(bits.UintSize*(len(words)-2))*math.Log10(2)
+}
+
+// leadingBytes is how much of a long number compareLeading looks at.
+const leadingBytes = 40
+
+// compareLeading compares two decimals by the leading bytes of their trimmed numbers. ok is false
+// if these do not decide: the numbers have the same 50 digits at least. It takes the same number of
+// steps however long the numbers are.
+func compareLeading(a, b []byte, sa, sb int32) (c int, ok bool) {
+	if len(a) == 0 || len(b) == 0 {
+		return 0, false
+	}
+	sign := 1
+	if a[0] >= 0x80 {
+		sign = -1
+	}
+	if (a[0] >= 0x80) != (b[0] >= 0x80) {
+		return sign, true
+	}
+	x, y := leading(a), leading(b)
+	if x.Sign() == 0 || y.Sign() == 0 {
+		return 0, false
+	}
+	// First by logarithms, whose error is below 1e-5 for any numbers and scales.
+	d := approximate(x) - float64(sa) - approximate(y) + float64(sb)
+	switch {
+	case d > 1e-4:
+		return sign, true
+	case d < -1e-4:
+		return -sign, true
+	}
+	// Their scales differ by no more than they have digits.
+	if shift := int64(sb) - int64(sa); shift > 0 {
+		x.Mul(x, floatPower(shift))
+	} else {
+		y.Mul(y, floatPower(-shift))
+	}
+	if x.IsInf() || y.IsInf() {
+		return 0, false
+	}
+	diff := new(big.Float).Sub(x, y)
+	if diff.Sign() == 0 || diff.MantExp(nil) < x.MantExp(nil)-170 {
+		return 0, false
+	}
+	return sign * diff.Sign(), true
+}
+
+// leading returns the absolute value of a trimmed varint, exact if it is short.
+func leading(v []byte) *big.Float {
+	top := v[:min(len(v), leadingBytes)]
+	n := BigInt(top)
+	if len(top) < len(v) && n.Sign() < 0 {
+		n.Add(n, big.NewInt(1)) // what follows makes it less negative
+	}
+	f := new(big.Float).SetPrec(8 * leadingBytes).SetInt(n.Abs(n))
+	return f.SetMantExp(f, 8*(len(v)-len(top)))
+}
+
+func approximate(x *big.Float) float64 {
+	mantissa := new(big.Float)
+	exp := x.MantExp(mantissa)
+	m, _ := mantissa.Float64()
+	return math.Log10(m) + float64(exp)*math.Log10(2)
+}
+
+// floatPower returns 10^n, to about 280 bits.
+func floatPower(n int64) *big.Float {
+	p := new(big.Float).SetPrec(8 * leadingBytes).SetInt64(1)
+	base := new(big.Float).SetPrec(8 * leadingBytes).SetInt64(10)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p.Mul(p, base)
+		}
+		base.Mul(base, base)
+	}
+	return p
+}
+
+// MaxDigits is how many digits a number may have that is parsed, calculated with, or shown as
+// text. Longer ones are stored and returned as they are. Cassandra has no such limit. It takes a
+// time that grows with the square of the digits.
+const MaxDigits = 1_000_000
+
+// maxNumber is how many bytes a number of MaxDigits digits has.
+const maxNumber = 415_242
+
+// TooManyDigits reports whether a value is, or contains, a number of more than MaxDigits digits.
+func (t *Type) TooManyDigits(v []byte) bool {
+	if len(v) <= maxNumber {
+		return false
+	}
+	switch t.Kind {
+	case Varint:
+		return len(trimVarint(v)) > maxNumber
+	case Decimal:
+		return len(trimVarint(v[4:])) > maxNumber
+	}
+	if len(t.Elems) == 0 {
+		return false
+	}
+	for p, i := t.Parts(v), 0; p.Next(); i++ {
+		if t.Elems[i%len(t.Elems)].TooManyDigits(p.part) {
+			return true
+		}
+	}
+	return false
 }
 
 // canonicalDecimal appends a decimal without trailing zeros. Zero gets scale 0.
@@ -219,7 +340,9 @@ func canonicalDecimal(dst, v []byte) []byte {
 	}
 	n := BigInt(digits)
 	// The loop removes half of the possible zeros at a time, so that many zeros cost little.
-	for step := int64(1) << (bits.Len(uint(len(digits)*3)) - 1); step > 0; step /= 2 {
+	// A number with z zeros at its end can be divided by 2^z.
+	most := min(uint(len(digits)*3), n.TrailingZeroBits())
+	for step := int64(1) << bits.Len(most) / 2; step > 0; step /= 2 {
 		p, rest := pow10(step), new(big.Int)
 		for int64(scale)-step >= math.MinInt32 {
 			q, _ := new(big.Int).QuoRem(n, p, rest)
@@ -258,7 +381,8 @@ func ParseDecimal(s string) (unscaled *big.Int, scale int32, ok bool) {
 			return nil, 0, false
 		}
 	}
-	if len(text) == 0 || len(text) == 1 && text[0] == '-' {
+	digits := strings.TrimPrefix(string(text), "-")
+	if digits == "" || len(digits) > MaxDigits {
 		return nil, 0, false
 	}
 	exp := -exponent
@@ -268,8 +392,28 @@ func ParseDecimal(s string) (unscaled *big.Int, scale int32, ok bool) {
 	if exp < math.MinInt32 || exp > math.MaxInt32 {
 		return nil, 0, false
 	}
-	n, ok := new(big.Int).SetString(string(text), 10)
-	return n, int32(exp), ok
+	n := parseDigits(digits)
+	if text[0] == '-' {
+		n.Neg(n)
+	}
+	return n, int32(exp), true
+}
+
+// parseDigits returns the number of decimal digits without a sign. big.Int.SetString takes a time
+// that grows with the square of the digits.
+func parseDigits(s string) *big.Int {
+	const few = 2000
+	if len(s) <= few {
+		n, _ := new(big.Int).SetString(s, 10)
+		return n
+	}
+	low := few
+	for 2*low < len(s) {
+		low *= 2
+	}
+	n := parseDigits(s[:len(s)-low])
+	n.Mul(n, pow10(int64(low)))
+	return n.Add(n, parseDigits(s[len(s)-low:]))
 }
 
 // formatDecimal appends a decimal as Java's BigDecimal.toString does.

@@ -152,10 +152,14 @@ func bigInteger(s string) (*big.Int, bool) {
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		digits = s[1:]
 	}
-	if number, rest := leadingDigits(digits); number == "" || rest != "" {
+	if number, rest := leadingDigits(digits); number == "" || rest != "" || len(number) > MaxDigits {
 		return nil, false
 	}
-	return new(big.Int).SetString(s, 10)
+	n := parseDigits(strings.TrimLeft(s, "+-"))
+	if s[0] == '-' {
+		n.Neg(n)
+	}
+	return n, true
 }
 
 // parseFloat accepts what Java's Double.valueOf and Float.valueOf accept: surrounding blanks, NaN

@@ -221,6 +221,7 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 	if err := r.fill(&env, s, &params.Values, nil); err != nil {
 		return err
 	}
+	env.Wanted = ctx
 	if p := s.plainly(params); p != nil {
 		return r.answerOne(ctx, req, p, params, &env, metadataID)
 	}
