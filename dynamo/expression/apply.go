@@ -20,11 +20,30 @@ func (u *Update) Apply(item attribute.Item) (attribute.Item, error) {
 	if u == nil {
 		return item, nil
 	}
-	return change(&u.tree, item, item)
+	a := applying{whole: item}
+	return a.change(&u.tree, item)
 }
 
-// change returns a map after the tree's actions. whole is the item from which sources take values.
-func change(t *tree[action], fields, whole attribute.Item) (attribute.Item, error) {
+// applying is an update while it is applied.
+type applying struct {
+	whole attribute.Item // the item before the update, from which sources take values
+	made  int            // how many elements the new lists and sets have
+	sets  map[*attribute.Value]func(attribute.Value) bool
+}
+
+var errLong = exception.Invalid("Item size to update has exceeded the maximum allowed size")
+
+// make counts the elements of a list or set that the update makes. A short expression can name a
+// long list hundreds of times. Each element takes a byte of the item at least.
+func (a *applying) make(n int) error {
+	if a.made += n; a.made > attribute.MaxItemSize {
+		return errLong
+	}
+	return nil
+}
+
+// change returns a map after the tree's actions.
+func (a *applying) change(t *tree[action], fields attribute.Item) (attribute.Item, error) {
 	out := make(attribute.Item, 0, len(fields)+len(t.fields))
 	i := 0
 	for _, b := range t.fields {
@@ -38,7 +57,7 @@ func change(t *tree[action], fields, whole attribute.Item) (attribute.Item, erro
 			old = fields[i].Value
 			i++
 		}
-		v, keep, err := changeValue(b.to, old, exists, whole)
+		v, keep, err := a.changeValue(b.to, old, exists)
 		if err != nil {
 			return nil, err
 		}
@@ -50,16 +69,16 @@ func change(t *tree[action], fields, whole attribute.Item) (attribute.Item, erro
 }
 
 // changeValue returns a value after the tree's actions, and whether there still is one.
-func changeValue(t *tree[action], old attribute.Value, exists bool, whole attribute.Item) (v attribute.Value, keep bool, err error) {
+func (a *applying) changeValue(t *tree[action], old attribute.Value, exists bool) (v attribute.Value, keep bool, err error) {
 	if t.end != nil {
-		return t.end.do(old, exists, whole)
+		return a.do(t.end, old, exists)
 	}
 	switch {
 	case exists && old.Kind() == attribute.M && t.items == nil:
-		fields, err := change(t, old.Fields(), whole)
+		fields, err := a.change(t, old.Fields())
 		return attribute.Map(fields), true, err
 	case exists && old.Kind() == attribute.L && t.fields == nil:
-		elems, err := changeList(t, old.Elems(), whole)
+		elems, err := a.changeList(t, old.Elems())
 		return attribute.List(elems), true, err
 	}
 	return attribute.Value{}, false, errPath
@@ -67,7 +86,7 @@ func changeValue(t *tree[action], old attribute.Value, exists bool, whole attrib
 
 // changeList returns a list after the tree's actions. Indexes are those of the list before the
 // update. Values that are set beyond its end are appended in the order of their indexes.
-func changeList(t *tree[action], elems []attribute.Value, whole attribute.Item) ([]attribute.Value, error) {
+func (a *applying) changeList(t *tree[action], elems []attribute.Value) ([]attribute.Value, error) {
 	out := make([]attribute.Value, 0, len(elems)+len(t.items))
 	i := 0
 	for _, b := range t.items {
@@ -81,7 +100,7 @@ func changeList(t *tree[action], elems []attribute.Value, whole attribute.Item) 
 			old = elems[i]
 			i++
 		}
-		v, keep, err := changeValue(b.to, old, exists, whole)
+		v, keep, err := a.changeValue(b.to, old, exists)
 		if err != nil {
 			return nil, err
 		}
@@ -93,10 +112,10 @@ func changeList(t *tree[action], elems []attribute.Value, whole attribute.Item) 
 }
 
 // do carries out the action on the value at its path.
-func (a *action) do(old attribute.Value, exists bool, whole attribute.Item) (v attribute.Value, keep bool, err error) {
+func (p *applying) do(a *action, old attribute.Value, exists bool) (v attribute.Value, keep bool, err error) {
 	switch a.verb {
 	case set:
-		v, err = a.to.value(whole)
+		v, err = p.value(&a.to)
 		return v, true, err
 	case remove:
 		return attribute.Value{}, false, nil
@@ -108,7 +127,7 @@ func (a *action) do(old attribute.Value, exists bool, whole attribute.Item) (v a
 		if !exists {
 			return attribute.Value{}, false, nil
 		}
-		left := subtract(old.Elems(), a.with)
+		left := p.subtract(old.Elems(), a.with)
 		return attribute.Set(old.Kind(), left), len(left) > 0, nil
 	}
 	switch {
@@ -117,6 +136,9 @@ func (a *action) do(old attribute.Value, exists bool, whole attribute.Item) (v a
 	case old.Kind() == attribute.N:
 		v, err = attribute.Add(old, a.with)
 		return v, true, err
+	}
+	if err := p.make(max(old.Len(), a.with.Len())); err != nil {
+		return attribute.Value{}, false, err
 	}
 	return attribute.Set(old.Kind(), unite(old, a.with)), true, nil
 }
@@ -141,15 +163,32 @@ func unite(v, w attribute.Value) []attribute.Value {
 }
 
 // subtract returns those elements that set w does not have.
-func subtract(elems []attribute.Value, w attribute.Value) []attribute.Value {
+func (a *applying) subtract(elems []attribute.Value, w attribute.Value) []attribute.Value {
 	out := make([]attribute.Value, 0, len(elems))
-	has := finder(w)
+	has := a.finder(w)
 	for _, e := range elems {
 		if !has(e) {
 			out = append(out, e)
 		}
 	}
 	return out
+}
+
+// finder returns what finder does. Many actions may name one set.
+func (a *applying) finder(v attribute.Value) func(attribute.Value) bool {
+	elems := v.Elems()
+	if len(elems) == 0 {
+		return finder(v)
+	}
+	has := a.sets[&elems[0]]
+	if has == nil {
+		if a.sets == nil {
+			a.sets = map[*attribute.Value]func(attribute.Value) bool{}
+		}
+		has = finder(v)
+		a.sets[&elems[0]] = has
+	}
+	return has
 }
 
 // finder returns a function that reports whether a set has an element.
@@ -165,27 +204,27 @@ func finder(v attribute.Value) func(attribute.Value) bool {
 	return func(e attribute.Value) bool { return all[e.Text()] }
 }
 
-// value returns the source's value for an item.
-func (s *source) value(item attribute.Item) (attribute.Value, error) {
+// value returns the source's value.
+func (a *applying) value(s *source) (attribute.Value, error) {
 	switch s.kind {
 	case literalSource:
 		return s.literal, nil
 	case ifNotExists:
-		if v, ok := s.path.Get(item); ok {
+		if v, ok := s.path.Get(a.whole); ok {
 			return v, nil
 		}
-		return s.args[1].value(item)
+		return a.value(&s.args[1])
 	case pathSource:
-		if v, ok := s.path.Get(item); ok {
+		if v, ok := s.path.Get(a.whole); ok {
 			return v, nil
 		}
 		return attribute.Value{}, errMissing
 	}
-	v, err := s.args[0].value(item)
+	v, err := a.value(&s.args[0])
 	if err != nil {
 		return v, err
 	}
-	w, err := s.args[1].value(item)
+	w, err := a.value(&s.args[1])
 	if err != nil {
 		return w, err
 	}
@@ -201,6 +240,9 @@ func (s *source) value(item attribute.Item) (attribute.Value, error) {
 		return attribute.Add(v, w)
 	case minus:
 		return attribute.Subtract(v, w)
+	}
+	if err := a.make(v.Len() + w.Len()); err != nil {
+		return attribute.Value{}, err
 	}
 	out := append(make([]attribute.Value, 0, v.Len()+w.Len()), v.Elems()...)
 	return attribute.List(append(out, w.Elems()...)), nil

@@ -67,7 +67,7 @@ func (b *Builder) And(conditions ...*Condition) *Condition {
 	if len(nodes) < 2 {
 		return single(nodes)
 	}
-	return &Condition{andNode(nodes)}
+	return &Condition{root: andNode(nodes)}
 }
 
 // Or returns the condition that any of the given conditions holds; nil if there are none.
@@ -76,7 +76,7 @@ func (b *Builder) Or(conditions ...*Condition) *Condition {
 	if len(nodes) < 2 {
 		return single(nodes)
 	}
-	return &Condition{orNode(nodes)}
+	return &Condition{root: orNode(nodes)}
 }
 
 func (b *Builder) nodes(conditions []*Condition) []node {
@@ -97,13 +97,13 @@ func single(nodes []node) *Condition {
 	if len(nodes) == 0 {
 		return nil
 	}
-	return &Condition{nodes[0]}
+	return &Condition{root: nodes[0]}
 }
 
 // Not returns the condition that c does not hold.
 func (b *Builder) Not(c *Condition) *Condition {
 	b.q.operator()
-	return &Condition{notNode{c.root}}
+	return &Condition{root: notNode{c.root}}
 }
 
 // Compare returns a comparison by =, <>, <, <=, > or >=.
@@ -119,7 +119,7 @@ func (b *Builder) Compare(operator string, left, right Operand) *Condition {
 	if n.op != eq && n.op != ne {
 		b.q.checkOrdered(operator, &n.left, &n.right)
 	}
-	return &Condition{n}
+	return &Condition{root: n}
 }
 
 // Between returns the condition that a value is within bounds.
@@ -128,7 +128,7 @@ func (b *Builder) Between(value, low, high Operand) *Condition {
 	n := &betweenNode{value: value.operand, low: low.operand, high: high.operand}
 	b.q.checkOrdered("BETWEEN", &n.value, &n.low, &n.high)
 	b.q.checkBounds(n)
-	return &Condition{n}
+	return &Condition{root: n}
 }
 
 // In returns the condition that a value is one of a list.
@@ -141,7 +141,7 @@ func (b *Builder) In(value Operand, list []Operand) *Condition {
 	if len(n.list) > MaxOperands {
 		b.q.found.note(operandCount, "The IN operator is provided with too many operands; number of operands: %d", len(n.list))
 	}
-	return &Condition{n}
+	return &Condition{root: n}
 }
 
 // Function returns a function that is a condition, such as begins_with.
@@ -160,10 +160,10 @@ func (b *Builder) Function(function string, args ...Operand) *Condition {
 		b.q.found.note(operandCount, "Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d", function, len(list))
 	default:
 		if n := b.q.call(function, list); n != nil {
-			return &Condition{n}
+			return &Condition{root: n}
 		}
 	}
-	return &Condition{andNode(nil)}
+	return &Condition{root: andNode(nil)}
 }
 
 // Source is an expression whose value Set assigns.

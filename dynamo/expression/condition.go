@@ -4,6 +4,7 @@ package expression
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
@@ -11,12 +12,17 @@ import (
 // Condition is a condition or filter on an item. A nil *Condition always holds.
 type Condition struct {
 	root node
+	once sync.Once // root is prepared for many items
 }
 
 // Match reports whether the item meets the condition. A nil item stands for an item that does not
 // exist. It has no attributes.
 func (c *Condition) Match(item attribute.Item) bool {
-	return c == nil || c.root.match(item)
+	if c == nil {
+		return true
+	}
+	c.once.Do(func() { prepare(c.root) })
+	return c.root.match(item)
 }
 
 // Condition parses a FilterExpression or ConditionExpression.
@@ -29,7 +35,7 @@ func (p *Placeholders) Condition(parameter Parameter, text string) (*Condition, 
 	if err := q.end(conditionOrder); err != nil {
 		return nil, err
 	}
-	return &Condition{root}, nil
+	return &Condition{root: root}, nil
 }
 
 // term is a condition or an operand of one. The grammar allows either in the same place.

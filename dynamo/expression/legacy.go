@@ -56,11 +56,11 @@ func FromLegacy(conditions []LegacyCondition, anyOf bool) *Condition {
 	case len(nodes) == 0:
 		return nil
 	case len(nodes) == 1:
-		return &Condition{nodes[0]}
+		return &Condition{root: nodes[0]}
 	case anyOf:
-		return &Condition{orNode(nodes)}
+		return &Condition{root: orNode(nodes)}
 	}
-	return &Condition{andNode(nodes)}
+	return &Condition{root: andNode(nodes)}
 }
 
 var legacyRanges = map[string]RangeOp{

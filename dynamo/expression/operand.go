@@ -24,6 +24,12 @@ type operand struct {
 	kind    operandKind
 	path    Path
 	literal attribute.Value
+	sized   sized // of sizeOfLiteral, if it is known
+}
+
+type sized struct {
+	v         attribute.Value
+	known, ok bool
 }
 
 // resolve returns the operand's value for an item, if it has one.
@@ -38,6 +44,9 @@ func (o *operand) resolve(item attribute.Item) (attribute.Value, bool) {
 		}
 		return size(v)
 	case sizeOfLiteral:
+		if o.sized.known {
+			return o.sized.v, o.sized.ok
+		}
 		return size(o.literal)
 	}
 	return o.path.Get(item)
@@ -103,13 +112,18 @@ type (
 	compareNode struct {
 		op          comparator
 		left, right operand
+		decided     decided
 	}
-	betweenNode struct{ value, low, high operand }
-	inNode      struct {
-		value operand
-		list  []operand
-		among map[scalar]bool // the list's literals of type S, N and B, if the list is long; else nil
-		rest  []operand       // all other elements of the list, if among is not nil
+	betweenNode struct {
+		value, low, high operand
+		decided          decided
+	}
+	inNode struct {
+		decided decided
+		value   operand
+		list    []operand
+		among   map[scalar]bool // the list's literals of type S, N and B, if the list is long; else nil
+		rest    []operand       // all other elements of the list, if among is not nil
 	}
 	existsNode struct {
 		path   Path
@@ -119,8 +133,15 @@ type (
 		path operand
 		kind operand // a literal S
 	}
-	beginsNode   struct{ value, prefix operand }
-	containsNode struct{ value, element operand }
+	beginsNode struct {
+		value, prefix operand
+		decided       decided
+	}
+	containsNode struct {
+		value, element operand
+		decided        decided
+		among          *haystack // a long value in which the elements are looked for
+	}
 )
 
 // comparator is an operator that compares two operands.
@@ -158,6 +179,9 @@ func (n orNode) match(item attribute.Item) bool {
 func (n notNode) match(item attribute.Item) bool { return !n.node.match(item) }
 
 func (n *compareNode) match(item attribute.Item) bool {
+	if n.decided.known {
+		return n.decided.holds
+	}
 	v, ok1 := n.left.resolve(item)
 	w, ok2 := n.right.resolve(item)
 	switch n.op {
@@ -193,6 +217,9 @@ func inOrder(op comparator, v, w attribute.Value) bool {
 }
 
 func (n *betweenNode) match(item attribute.Item) bool {
+	if n.decided.known {
+		return n.decided.holds
+	}
 	v, ok := n.value.resolve(item)
 	if !ok {
 		return false
@@ -203,6 +230,9 @@ func (n *betweenNode) match(item attribute.Item) bool {
 }
 
 func (n *inNode) match(item attribute.Item) bool {
+	if n.decided.known {
+		return n.decided.holds
+	}
 	v, ok := n.value.resolve(item)
 	if !ok {
 		return false
@@ -258,6 +288,9 @@ func (n *typeNode) match(item attribute.Item) bool {
 }
 
 func (n *beginsNode) match(item attribute.Item) bool {
+	if n.decided.known {
+		return n.decided.holds
+	}
 	v, ok1 := n.value.resolve(item)
 	w, ok2 := n.prefix.resolve(item)
 	if !ok1 || !ok2 || v.Kind() != w.Kind() || v.Kind() != attribute.S && v.Kind() != attribute.B {
@@ -267,8 +300,14 @@ func (n *beginsNode) match(item attribute.Item) bool {
 }
 
 func (n *containsNode) match(item attribute.Item) bool {
+	if n.decided.known {
+		return n.decided.holds
+	}
 	v, ok1 := n.value.resolve(item)
 	w, ok2 := n.element.resolve(item)
+	if n.among != nil {
+		return ok2 && n.among.contains(w)
+	}
 	return ok1 && ok2 && contains(v, w)
 }
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"index/suffixarray"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// A request can have values of two megabytes, and a page tens of thousands of items. What depends
+// on the values alone is computed once for all items. A long value in which each item's attribute
+// is looked for is indexed.
+
+// decided is the result of a condition without paths.
+type decided struct{ known, holds bool }
+
+// prepare prepares a condition for many items.
+func prepare(n node) {
+	decide := func(d *decided, n node, operands ...*operand) {
+		for _, o := range operands {
+			if o.kind == sizeOfLiteral && !o.sized.known {
+				o.sized.v, o.sized.ok = size(o.literal)
+				o.sized.known = true
+			}
+			if o.hasPath() {
+				d = nil
+			}
+		}
+		if d != nil && !d.known {
+			d.holds = n.match(nil)
+			d.known = true
+		}
+	}
+	switch n := n.(type) {
+	case andNode:
+		for _, c := range n {
+			prepare(c)
+		}
+	case orNode:
+		for _, c := range n {
+			prepare(c)
+		}
+	case notNode:
+		prepare(n.node)
+	case *compareNode:
+		decide(&n.decided, n, &n.left, &n.right)
+	case *betweenNode:
+		decide(&n.decided, n, &n.value, &n.low, &n.high)
+	case *inNode:
+		all := []*operand{&n.value}
+		for i := range n.list {
+			all = append(all, &n.list[i])
+		}
+		for i := range n.rest {
+			all = append(all, &n.rest[i])
+		}
+		decide(&n.decided, n, all...)
+	case *beginsNode:
+		decide(&n.decided, n, &n.value, &n.prefix)
+	case *containsNode:
+		if n.value.kind == literalOperand && n.element.hasPath() {
+			n.among = newHaystack(n.value.literal)
+		}
+		decide(&n.decided, n, &n.value, &n.element)
+	}
+}
+
+// haystack finds parts of one long value, many times.
+type haystack struct {
+	value   attribute.Value
+	scalars map[scalar]bool // of a list or set: its elements S, N and B
+	others  map[string]bool // and the others, in their canonical form
+	asked   atomic.Int32    // how often a text was looked for
+	once    sync.Once
+	text    *suffixarray.Index // of a text that was asked for often
+}
+
+// newHaystack returns nil if the value is short.
+func newHaystack(v attribute.Value) *haystack {
+	const few = 16
+	h := &haystack{value: v}
+	switch k := v.Kind(); {
+	case k == attribute.S || k == attribute.B:
+		if len(v.Text()) < longText {
+			return nil
+		}
+		return h
+	case k != attribute.L && !k.IsSet() || v.Len() <= few:
+		return nil
+	}
+	h.scalars, h.others = make(map[scalar]bool, v.Len()), map[string]bool{}
+	for _, e := range v.Elems() {
+		if isScalar(e.Kind()) {
+			h.scalars[scalar{e.Kind(), e.Text()}] = true
+		} else {
+			h.others[e.Canonical().String()] = true
+		}
+	}
+	return h
+}
+
+// A text is indexed if it has longText bytes and was asked for often. The index takes as long as
+// some tens of searches.
+const (
+	longText = 4096
+	often    = 64
+)
+
+// contains returns what the function of that name does.
+func (h *haystack) contains(w attribute.Value) bool {
+	if h.scalars != nil {
+		if isScalar(w.Kind()) {
+			return h.scalars[scalar{w.Kind(), w.Text()}]
+		}
+		return len(h.others) > 0 && h.others[w.Canonical().String()]
+	}
+	if w.Kind() != h.value.Kind() {
+		return false
+	}
+	text := h.value.Text()
+	if len(w.Text()) > len(text) {
+		return false
+	}
+	if h.asked.Add(1) <= often {
+		return strings.Contains(text, w.Text())
+	}
+	h.once.Do(func() { h.text = suffixarray.New([]byte(text)) })
+	return len(w.Text()) == 0 || len(h.text.Lookup([]byte(w.Text()), 1)) > 0
+}
