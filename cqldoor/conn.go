@@ -38,7 +38,9 @@ type conn struct {
 	arriving budget.Account // memory of the present request, until the next one is read
 	asked    bool           // whether Request.Once has had a yes for the requests that were read together
 	era      uint32         // era in which the present request began
+	counts   bool           // the present request is in inFlight, and the reader has to count it out
 	handed   bool           // the answer of the present request is on its way: do not answer it again
+	sending  bool           // the store is taking the present request
 	spare    *Request       // for the next request to use; it belonged to one that was passed on
 	present  watched        // what is known of the present request
 	passing  *passing       // requests that were passed on; nil: nothing is measured
@@ -227,15 +229,29 @@ func (c *conn) guarded(h wire.Header, body []byte) (goOn bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.d.panicked(p)
-			if !c.handed {
-				c.present.fail(errInternal)
-				c.replyError(h.Stream, errInternal)
-			}
-			goOn = c.state == stateReady
+			goOn = c.recovered(h) && c.state == stateReady
 		}
 	}()
-	c.handed = false
+	c.counts, c.handed, c.sending = false, false, false
 	return c.dispatch(h, body)
+}
+
+// recovered ends the present request after a panic. It reports whether the connection may go on.
+// It may not if the store was taking the request. The store may have it and still answer, and the
+// client could take that answer for another request's.
+func (c *conn) recovered(h wire.Header) bool {
+	if c.counts {
+		c.finish()
+	}
+	if c.sending {
+		c.present.fail(errInternal)
+		return false
+	}
+	if !c.handed {
+		c.present.fail(errInternal)
+		c.replyError(h.Stream, errInternal)
+	}
+	return true
 }
 
 var errInternal = &wire.Error{Code: wire.CodeServer, Message: "evenkeel: internal error"}
@@ -277,7 +293,7 @@ func (c *conn) Receive(tag uint32, resp wire.Message) {
 	w := c.passing.take(stream)
 	c.t.Append(wire.Header{Version: c.version, Response: true, Flags: resp.Flags, Stream: stream, Op: resp.Op}, resp.Body)
 	w.endAt(c.answeredAt(&w), resp)
-	c.inFlight.end(era)
+	c.end(era)
 }
 
 // Flush sends what Receive has appended.
@@ -290,9 +306,15 @@ func (c *conn) Flush() {
 
 // forward passes a request and its response on unchanged.
 func (c *conn) forward(h wire.Header, body []byte) {
-	c.handed = true
 	c.watch(h.Stream, c.begun(h, body))
-	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, uint32(uint16(h.Stream))|c.eraTag())
+	c.send(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, uint32(uint16(h.Stream))|c.eraTag())
+}
+
+// send passes a request on to the store, which answers it. Only the reader calls it.
+func (c *conn) send(req wire.Message, tag uint32) {
+	c.sending, c.counts = true, true // a panic of the store would leave the request in inFlight
+	c.fwd.Forward(c.ctx, req, c, tag)
+	c.sending, c.handed, c.counts = false, true, false
 }
 
 // setLink makes l the link that requests go to.

@@ -4,9 +4,9 @@ package cqldoor
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // The door judges a request once, when it arrives: it forwards the request unchanged or gives it to
@@ -17,11 +17,12 @@ import (
 // Eras counts the requests under way of several doors by era. Doors share it with their router,
 // which waits for the requests that they have forwarded. The zero value is ready for use.
 type Eras struct {
-	now     atomic.Uint32 // its lowest bit is the current era
-	waiting sync.Mutex    // held by the one call that ends an era
+	now  atomic.Uint32                 // how many eras have ended; its lowest bit is the current era
+	wake atomic.Pointer[chan struct{}] // signals that requests of an ended era were answered; nil: nobody waits
 
 	mu    sync.Mutex
 	doors []*Door
+	turn  chan struct{} // has one place, for the call that waits; nil: no call has waited yet
 }
 
 // join makes Passed wait for a door's requests, too.
@@ -34,34 +35,77 @@ func (e *Eras) join(d *Door) {
 // leave undoes join for a door that has ended.
 func (e *Eras) leave(d *Door) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	for i, other := range e.doors {
-		if other == d {
-			e.doors = append(e.doors[:i:i], e.doors[i+1:]...)
-			return
-		}
+	if i := slices.Index(e.doors, d); i >= 0 {
+		e.doors = slices.Delete(e.doors, i, i+1)
 	}
+	e.mu.Unlock()
+	e.signal()
 }
 
 // Passed waits until all requests that were judged before the call have been answered.
+//
+// Calls take turns. A call that finds, when its turn comes, that another has ended the era of its
+// requests does not end one more: callers that come while one call waits share the next wait.
 func (e *Eras) Passed(ctx context.Context) error {
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
-	// An earlier wait that was given up may have left requests of the other era.
-	for range 2 {
-		before := (e.now.Add(1) - 1) & 1
-		tick := time.NewTicker(2 * time.Millisecond)
-		for e.under(before) {
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				tick.Stop()
-				return ctx.Err()
-			}
+	called := e.now.Load()
+	turn := e.turns()
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-turn }()
+	wake := make(chan struct{}, 1)
+	e.wake.Store(&wake)
+	defer e.wake.Store(nil)
+	// Another call may have ended an era and given up.
+	if err := e.drain(ctx, wake); err != nil || e.now.Load() != called {
+		return err
+	}
+	e.now.Add(1)
+	return e.drain(ctx, wake)
+}
+
+// turns returns the channel whose one place the waiting call takes.
+func (e *Eras) turns() chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.turn == nil {
+		e.turn = make(chan struct{}, 1)
+	}
+	return e.turn
+}
+
+// drain waits until no request of the era before the current one is under way. The caller has
+// stored wake, and takes its turn.
+func (e *Eras) drain(ctx context.Context, wake chan struct{}) error {
+	for before := (e.now.Load() + 1) & 1; e.under(before); {
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-		tick.Stop()
 	}
 	return nil
+}
+
+// answered makes the waiting call look again if a connection has no request of an ended era left.
+// The call misses no answer: it stores wake and ends the era before it looks at the counts. A request
+// that finds no wake, or finds its era current, was counted out before that look.
+func (e *Eras) answered(era uint32, left int) {
+	if left == 0 && e.wake.Load() != nil && e.now.Load()&1 != era {
+		e.signal()
+	}
+}
+
+// signal wakes the waiting call, if there is one.
+func (e *Eras) signal() {
+	if wake := e.wake.Load(); wake != nil {
+		select {
+		case *wake <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // under reports whether requests of an era are under way.
@@ -104,21 +148,24 @@ func total(n int64) int { return int(n&(eraOne-1)) + int(n>>32) }
 // begin counts a request and returns the number under way.
 func (f *flights) begin(era uint32) int { return total(f.n.Add(one(era))) }
 
-func (f *flights) end(era uint32) { f.n.Add(-one(era)) }
+// end counts a request out and returns how many of its era are left.
+func (f *flights) end(era uint32) int { return ofEra(f.n.Add(-one(era)), era) }
 
 // Load returns the number of requests under way.
 func (f *flights) Load() int { return total(f.n.Load()) }
 
 // of returns the number of requests of an era under way.
-func (f *flights) of(era uint32) int {
-	n := f.n.Load()
+func (f *flights) of(era uint32) int { return ofEra(f.n.Load(), era) }
+
+// ofEra returns the half of a count that an era has.
+func ofEra(n int64, era uint32) int {
 	if era == 0 {
 		return int(n & (eraOne - 1))
 	}
 	return int(n >> 32)
 }
 
-// begin counts the current request in the current era and returns the number of requests under way
+// begin counts the present request in the current era and returns the number of requests under way
 // on the connection. Only the reader calls it.
 func (c *conn) begin() int {
 	eras := c.d.opts.Eras
@@ -126,11 +173,22 @@ func (c *conn) begin() int {
 		c.era = eras.now.Load() & 1
 		n := c.inFlight.begin(c.era)
 		if eras.now.Load()&1 == c.era {
+			c.counts = true
 			return n
 		}
-		c.inFlight.end(c.era) // nobody waits for this era any more
+		c.end(c.era) // this era has ended meanwhile
 	}
 }
+
+// finish counts the present request out. Only the reader calls it, for a request that it has not
+// passed on.
+func (c *conn) finish() {
+	c.counts = false
+	c.end(c.era)
+}
+
+// end counts a request of an era out.
+func (c *conn) end(era uint32) { c.d.opts.Eras.answered(era, c.inFlight.end(era)) }
 
 // tagEra marks a request of era 1 in the tag of a forwarded request.
 const tagEra = 1 << 30

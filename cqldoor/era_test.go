@@ -46,16 +46,16 @@ func TestEras(t *testing.T) {
 		if c.era == first {
 			t.Fatal("no era has ended")
 		}
-		c.inFlight.end(first)
+		c.end(first)
 		time.Sleep(time.Second)
 		select {
 		case <-passed:
 			t.Fatal("it did not wait for a client that has gone")
 		default:
 		}
-		gone.inFlight.end(gone.era)
+		gone.end(gone.era)
 		time.Sleep(time.Second)
-		c.inFlight.end(c.era)
+		c.end(c.era)
 		if err := <-passed; err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestEras(t *testing.T) {
 			t.Fatal("a request of an era that was given up was not waited for")
 		default:
 		}
-		c.inFlight.end(before)
+		c.end(before)
 		if err := <-passed; err != nil {
 			t.Fatal(err)
 		}
@@ -85,6 +85,82 @@ func TestEras(t *testing.T) {
 			t.Fatal("it waits for a door that has ended")
 		}
 	})
+}
+
+// TestErasForSeveralCallers lets several callers wait at the same time. One that gives up returns
+// at once, and those that come while another waits share one more wait.
+func TestErasForSeveralCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		eras, c := erasOfOne()
+		c.begin()
+		first := c.era
+		passed := make(chan error, 4)
+		wait := func(ctx context.Context) {
+			go func() { passed <- eras.Passed(ctx) }()
+			synctest.Wait()
+		}
+		wait(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
+		wait(ctx)
+		cancel()
+		if err := <-passed; err != context.Canceled {
+			t.Fatalf("a call that gave up while another waits has the result %v", err)
+		}
+		c.begin() // judged before the next three calls
+		second := c.era
+		for range 3 {
+			wait(t.Context())
+		}
+		c.end(first)
+		if err := <-passed; err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(passed) > 0 {
+			t.Fatal("a call did not wait for a request that was judged before it")
+		}
+		c.end(second)
+		for range 3 {
+			if err := <-passed; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := eras.now.Load(); n != 2 {
+			t.Errorf("four calls that had a result have ended %d eras", n)
+		}
+	})
+}
+
+// TestErasDoNotPoll checks that a call returns at the moment when the last request ends, or the
+// last door.
+func TestErasDoNotPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		eras, c := erasOfOne()
+		begun := time.Now()
+		for _, end := range []func(){func() { c.end(c.era) }, func() { eras.leave(c.d) }} {
+			c.begin()
+			passed := make(chan error, 1)
+			go func() { passed <- eras.Passed(t.Context()) }()
+			synctest.Wait()
+			end()
+			if err := <-passed; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := time.Since(begun); d > 0 {
+			t.Errorf("the calls took %v longer than the requests", d)
+		}
+	})
+}
+
+// erasOfOne returns the Eras of a door with one connection.
+func erasOfOne() (*Eras, *conn) {
+	eras := new(Eras)
+	d := &Door{opts: Options{Eras: eras}, conns: map[*conn]struct{}{}, gone: map[*conn]struct{}{}}
+	eras.join(d)
+	c := &conn{d: d}
+	d.conns[c] = struct{}{}
+	return eras, c
 }
 
 // TestErasMeet begins requests while eras end and checks that Passed misses none that began before.
@@ -115,7 +191,7 @@ func TestErasMeet(t *testing.T) {
 				mu.Lock()
 				old[judged]--
 				mu.Unlock()
-				c.inFlight.end(c.era)
+				c.end(c.era)
 			}
 		})
 	}

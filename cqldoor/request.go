@@ -25,14 +25,14 @@ func (c *conn) handle(h wire.Header, body []byte) {
 	}
 	if c.begin() > c.d.opts.MaxInFlight {
 		c.present.fail(errInFlight)
-		c.inFlight.end(c.era)
+		c.finish()
 		c.d.counts.overloaded.Add(1)
 		c.replyError(h.Stream, errInFlight)
 		return
 	}
 	if e := c.route(h, body); e != nil {
 		c.present.fail(e)
-		c.inFlight.end(c.era)
+		c.finish()
 		c.replyError(h.Stream, e)
 	}
 }
@@ -81,7 +81,7 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 			return errUse
 		}
 		if c.d.opts.Router == nil || !c.d.opts.Router.Claims(t, c.keyspace) {
-			c.inFlight.end(c.era)
+			c.finish()
 			c.use(h, strings.Clone(t.Name.Name))
 			return nil
 		}
@@ -114,7 +114,6 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 		}
 	}
 	if h.Op == wire.OpPrepare && c.d.opts.Router != nil {
-		c.handed = true
 		c.forwardPrepare(c.newRequest(h, body), wire.Message{Op: h.Op, Flags: h.Flags, Body: body})
 		return nil
 	}
@@ -260,13 +259,18 @@ func (c *conn) serveRouter(h wire.Header, body []byte) {
 	c.d.counts.routed.Add(1)
 	r := c.newRequest(h, body)
 	use := r.uses.Load()
-	c.handed = true
 	defer func() {
-		if p := recover(); p != nil {
-			c.d.panicked(p)
-			r.fail(use)
+		p := recover()
+		if p == nil {
+			return
 		}
+		if c.sending {
+			panic(p) // the connection has to end
+		}
+		c.d.panicked(p)
+		r.fail(use)
 	}()
+	c.handed, c.counts = true, false
 	c.d.opts.Router.Serve(c.ctx, r)
 }
 
@@ -274,7 +278,7 @@ func (c *conn) serveRouter(h wire.Header, body []byte) {
 func (c *conn) forwardPrepare(r *Request, req wire.Message) {
 	r.Retain()
 	r.watched.sends()
-	c.fwd.Forward(c.ctx, req, c, tagRequest+r.index)
+	c.send(req, tagRequest+r.index)
 }
 
 // forwardSpecial passes a request on and sends its response through rewrite.
@@ -285,6 +289,5 @@ func (c *conn) forwardSpecial(h wire.Header, body []byte, k special) {
 	}
 	r.special = k
 	r.watched.sends()
-	c.handed = true
-	c.fwd.Forward(c.ctx, wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, c, tagRequest+r.index)
+	c.send(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, tagRequest+r.index)
 }

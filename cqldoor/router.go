@@ -140,7 +140,7 @@ func (r *Request) Reply(resp wire.Message) {
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	r.watched.end(resp, r.Fan)
-	c.inFlight.end(r.era) // before the client, which has its answer, may send another
+	c.end(r.era) // before the client, which has its answer, may send another
 	c.t.Flush()
 	r.end()
 }
@@ -161,6 +161,17 @@ func (r *Request) Pass(req wire.Message) { r.pass(req, nil, 0) }
 // body of the client's request for Review, at the cost of a copy. The body of a QUERY is always
 // kept.
 func (r *Request) PassUnder(req wire.Message, p Premise, of uint32, keep bool) {
+	passed := false
+	defer func() {
+		if !passed { // the store has panicked
+			p.End(of)
+		}
+	}()
+	r.passUnder(req, p, of, keep)
+	passed = true
+}
+
+func (r *Request) passUnder(req wire.Message, p Premise, of uint32, keep bool) {
 	if !keep && r.Op == wire.OpExecute {
 		r.pass(req, p, of)
 		return
@@ -168,7 +179,7 @@ func (r *Request) PassUnder(req wire.Message, p Premise, of uint32, keep bool) {
 	r.Retain()
 	r.premise, r.of = p, of
 	r.watched.sends()
-	r.c.fwd.Forward(r.c.ctx, req, r.c, tagRequest+r.index)
+	r.c.send(req, tagRequest+r.index)
 }
 
 func (r *Request) pass(req wire.Message, p Premise, of uint32) {
@@ -178,7 +189,7 @@ func (r *Request) pass(req wire.Message, p Premise, of uint32) {
 		return
 	}
 	c.watch(r.stream, r.watched)
-	c.fwd.Forward(c.ctx, req, c, r.passTag(p, of)|r.era*tagEra)
+	c.send(req, r.passTag(p, of)|r.era*tagEra)
 	r.trim()
 	if c.spare == nil {
 		c.spare = r
@@ -357,7 +368,7 @@ func (r *Request) received(resp wire.Message) {
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	r.watched.end(resp, nil)
-	c.inFlight.end(r.era)
+	c.end(r.era)
 	r.end()
 }
 

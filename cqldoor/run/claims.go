@@ -6,7 +6,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
@@ -15,23 +14,60 @@ import (
 // to the plain table only. So this door acknowledges the announcement only after all of them have
 // been answered.
 
-// claims holds the tables whose statements the router claims and the doors forwarded before.
+// claims holds the changes for which the router claims statements that the doors forwarded before.
 type claims struct {
-	eras *cqldoor.Eras
+	// passed waits until the statements that doors have forwarded have been answered. Nil: there
+	// are no doors, and nothing was forwarded.
+	passed func(ctx context.Context) error
 
-	mu     sync.Mutex
-	passed map[[16]byte]bool // by table; true: the forwarded statements have been answered; false: a goroutine waits for them
+	mu  sync.Mutex
+	all map[claimed]*claim
+}
+
+// claimed names one change of one table. If a change is taken back, doors forward the table's
+// statements again until the next change.
+type claimed struct {
+	table   [16]byte
+	started int64 // reshard.Change.Started
+}
+
+// claim is what is known of the statements that were forwarded before a change. claims.mu guards it.
+type claim struct {
+	passed bool // they have been answered
+	waited bool // a goroutine waits for them
+}
+
+func newClaims(passed func(ctx context.Context) error) *claims {
+	return &claims{passed: passed, all: map[claimed]*claim{}}
+}
+
+// forwarded reports whether doors may have forwarded statements on a table before the router
+// claimed them.
+func (c *claims) forwarded(t *plan.Table) bool {
+	return t != nil && t.Plain() && t.Change != nil && c.passed != nil
 }
 
 // have reports whether no statement on a table is under way that a door forwarded before the router
 // claimed the table.
 func (c *claims) have(t *plan.Table) bool {
-	if t == nil || !t.Plain() || t.Change == nil || c.eras == nil {
-		return true // without doors, nothing was forwarded
+	if !c.forwarded(t) {
+		return true
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.passed[t.ID]
+	of := c.all[claimed{t.ID, t.Change.Started}]
+	return of != nil && of.passed
+}
+
+// of returns the claim of the change that a table is under. The caller holds mu.
+func (c *claims) of(t *plan.Table) *claim {
+	key := claimed{t.ID, t.Change.Started}
+	of := c.all[key]
+	if of == nil {
+		of = new(claim)
+		c.all[key] = of
+	}
+	return of
 }
 
 // wait waits until have is true for a table. The caller has made sure that doors use a view that
@@ -40,52 +76,60 @@ func (c *claims) wait(ctx context.Context, t *plan.Table) error {
 	if c.have(t) {
 		return nil
 	}
-	if err := c.eras.Passed(ctx); err != nil {
-		return err
-	}
 	c.mu.Lock()
-	c.passed[t.ID] = true
+	of := c.of(t)
 	c.mu.Unlock()
-	return nil
+	return c.settle(ctx, of)
+}
+
+// settle waits for the statements of a claim. If keep forgets the claim meanwhile, the result is
+// good for no other one.
+func (c *claims) settle(ctx context.Context, of *claim) error {
+	err := c.passed(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of.passed = of.passed || err == nil
+	return err
 }
 
 // await calls wait in the background, through run, unless another call has already done so.
 func (c *claims) await(ctx context.Context, t *plan.Table, run func(func())) {
-	if c.have(t) {
+	if !c.forwarded(t) {
 		return
 	}
 	c.mu.Lock()
-	_, waited := c.passed[t.ID]
-	if !waited {
-		c.passed[t.ID] = false
-	}
+	of := c.of(t)
+	done := of.passed || of.waited
+	of.waited = true
 	c.mu.Unlock()
-	if waited {
+	if done {
 		return
 	}
 	run(func() {
-		if c.wait(ctx, t) != nil {
+		if c.settle(ctx, of) != nil {
 			c.mu.Lock()
-			delete(c.passed, t.ID)
+			of.waited = false
 			c.mu.Unlock()
 		}
 	})
 }
 
-// keep forgets the tables that are not under such a change in a state. The doors forward their
-// statements again, or the tables are sharded.
+// keep forgets the changes that are over in a state. The doors forward the statements of their
+// tables again, or the tables are sharded.
 func (c *claims) keep(s *State) {
-	under := map[[16]byte]bool{}
+	under := map[claimed]bool{}
 	for _, tables := range s.Tables {
 		for _, t := range tables {
-			under[t.ID] = t.Plain() && t.Change != nil
+			if c.forwarded(t) {
+				under[claimed{t.ID, t.Change.Started}] = true
+			}
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id := range c.passed {
-		if !under[id] {
-			delete(c.passed, id)
+	for change := range c.all {
+		if !under[change] {
+			delete(c.all, change)
 		}
 	}
 }

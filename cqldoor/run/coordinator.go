@@ -71,11 +71,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 	changed := false
 	var err error
 	for range attempts {
-		before := r.begin(e.of)
-		e.state, e.plans = before, e.plans[:0]
-		err = f(ctx, changed)
-		before.under.end(e.of)
-		if err == nil {
+		if err = e.attempt(ctx, changed, f); err == nil {
 			return // already answered
 		}
 		var was bool
@@ -90,7 +86,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 			break
 		}
 		// If the schema cannot be read, it counts as unchanged.
-		changed = r.schema.fresh(ctx) == nil && r.state.Load() != before
+		changed = r.schema.fresh(ctx) == nil && r.state.Load() != e.state
 		if !gaveUp && !changed {
 			break
 		}
@@ -107,6 +103,14 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 	}
 	p := e.prefix(nil)
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
+}
+
+// attempt calls f on the present state, and counts the request under way on that state meanwhile.
+func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx context.Context, changed bool) error) error {
+	st := e.r.begin(e.of)
+	defer st.under.end(e.of) // also if f panics: a change of layout waits for the count
+	e.state, e.plans = st, e.plans[:0]
+	return f(ctx, changed)
 }
 
 // late returns the error for a request that took too long. If it is a write, the error says that

@@ -14,9 +14,32 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
+
+// panicking is a router whose requests panic while they are carried out.
+type panicking struct{ *Router }
+
+func (p panicking) Serve(ctx context.Context, req *cqldoor.Request) {
+	p.carry(ctx, req, func(context.Context, bool) error { panic("it is carried out") })
+}
+
+// TestAPanicLeavesNoRequestUnderWay checks that a request that panics does not count any more among
+// those that were planned on a state. A change of layout waits for these.
+func TestAPanicLeavesNoRequestUnderWay(t *testing.T) {
+	e := embedded(t)
+	s := newScene(t, e)
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '16'}")
+	c := dial(t, serveDoor(t, e, panicking{s.router}), primitive.ProtocolVersion5)
+	if a := s.query(c, "SELECT c FROM "+s.keyspace+".t WHERE p = 1"); !strings.Contains(a.Text, "internal error") {
+		t.Fatalf("the request is answered by %+v", a)
+	}
+	if !s.router.state.Load().under.none() {
+		t.Error("a request that has panicked is still under way")
+	}
+}
 
 // TestStatementsGivenUp runs prepared statements of every way to the shards on a
 // store that keeps hardly any: each is carried out, perhaps after an UNPREPARED that

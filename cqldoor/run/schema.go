@@ -80,7 +80,10 @@ func newSchemas(r *Router) *schemas {
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
 	x.view.Store(&view{})
 	x.rules = &ruled{catalog: x.catalog, opts: &r.opts}
-	x.claims = &claims{eras: r.opts.Eras, passed: map[[16]byte]bool{}}
+	x.claims = newClaims(nil)
+	if r.opts.Eras != nil {
+		x.claims = newClaims(r.opts.Eras.Passed)
+	}
 	return x
 }
 
