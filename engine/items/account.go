@@ -9,6 +9,6 @@ func describeLimits() (api.Response, error) {
 	return &api.LimitsResponse{AccountRead: 80_000, AccountWrite: 80_000, TableRead: 40_000, TableWrite: 40_000}, nil
 }
 
-func (s *Store) describeEndpoints() (api.Response, error) {
-	return &api.EndpointsResponse{Address: "dynamodb." + s.options.Region + ".amazonaws.com"}, nil
+func describeEndpoints(region string) (api.Response, error) {
+	return &api.EndpointsResponse{Address: "dynamodb." + region + ".amazonaws.com"}, nil
 }

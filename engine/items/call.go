@@ -112,47 +112,47 @@ func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
 	switch q := q.(type) {
 	case *api.GetItem:
-		return s.getItem(c, q)
+		return s.reads.getItem(c, q)
 	case *api.PutItem:
-		return s.putItem(c, q)
+		return s.writes.putItem(c, q)
 	case *api.UpdateItem:
-		return s.updateItem(c, q)
+		return s.writes.updateItem(c, q)
 	case *api.DeleteItem:
-		return s.deleteItem(c, q)
+		return s.writes.deleteItem(c, q)
 	case *api.Query:
-		return s.query(ctx, c, q)
+		return s.reads.query(ctx, c, q)
 	case *api.Scan:
-		return s.scan(ctx, c, q)
+		return s.reads.scan(ctx, c, q)
 	case *api.BatchGetItem:
-		return s.batchGetItem(ctx, c, q)
+		return s.reads.batchGetItem(ctx, c, q)
 	case *api.BatchWriteItem:
-		return s.batchWriteItem(c, q)
+		return s.writes.batchWriteItem(c, q)
 	case *api.TransactGetItems:
-		return s.transactGetItems(ctx, c, q)
+		return s.reads.transactGetItems(ctx, c, q)
 	case *api.TransactWriteItems:
-		return s.transactWriteItems(c, q)
+		return s.transactions.transactWriteItems(c, q)
 	case *api.CreateTable:
-		return s.createTable(q)
+		return s.definitions.createTable(q)
 	case *api.UpdateTable:
-		return s.updateTable(q)
+		return s.definitions.updateTable(q)
 	case *api.DeleteTable:
-		return s.deleteTable(q)
+		return s.definitions.deleteTable(q)
 	case *api.DescribeTable:
-		return s.describeTable(q)
+		return s.definitions.describeTable(q)
 	case *api.DescribePartitions:
-		return s.describePartitions(q)
+		return s.definitions.describePartitions(q)
 	case *api.ListTables:
-		return s.listTables(q)
+		return s.definitions.listTables(q)
 	case *api.TagResource:
-		return s.tagResource(q)
+		return s.definitions.tagResource(q)
 	case *api.UntagResource:
-		return s.untagResource(q)
+		return s.definitions.untagResource(q)
 	case *api.ListTagsOfResource:
-		return s.listTags(q)
+		return s.definitions.listTags(q)
 	case *api.UpdateTimeToLive:
-		return s.updateTimeToLive(q)
+		return s.definitions.updateTimeToLive(q)
 	case *api.DescribeTimeToLive:
-		return s.describeTimeToLive(q)
+		return s.definitions.describeTimeToLive(q)
 	case *api.ExecuteStatement, *api.BatchExecuteStatement, *api.ExecuteTransaction:
 		return nil, exception.New(exception.UnknownOperation, "")
 	case *api.ListStreams:
@@ -166,7 +166,7 @@ func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 	case *api.DescribeLimits:
 		return describeLimits()
 	case *api.DescribeEndpoints:
-		return s.describeEndpoints()
+		return describeEndpoints(s.options.Region)
 	}
 	// The layer in front of the store turns PartiQL into these operations.
 	return nil, exception.New(exception.UnknownOperation, "")

@@ -14,18 +14,18 @@ import (
 
 // createTable creates a table, which can be used at once. The answer says CREATING, as AWS's
 // does.
-func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
-	s.tables.Lock()
-	defer s.tables.Unlock()
+func (df *definer) createTable(q *api.CreateTable) (api.Response, error) {
+	df.tables.Lock()
+	defer df.tables.Unlock()
 	table, err := schema.Create(&q.Declaration)
 	if err != nil {
 		return nil, err
 	}
-	if s.tables.all()[table.Name] != nil {
+	if df.tables.all()[table.Name] != nil {
 		return nil, exception.New(exception.ResourceInUse, "Table already exists: %s", table.Name)
 	}
-	now := s.options.Clock()
-	table.ID, table.ARN, table.Created, table.Status = newUUID(), s.arn(table.Name), now, schema.Active
+	now := df.clock()
+	table.ID, table.ARN, table.Created, table.Status = newUUID(), df.options.arn(table.Name), now, schema.Active
 	if table.Billing == schema.PayPerRequest {
 		table.BillingChanged = now
 	}
@@ -36,21 +36,21 @@ func (s *Store) createTable(q *api.CreateTable) (api.Response, error) {
 		table.Global[i].ARN = table.ARN + "/index/" + table.Global[i].Name
 		table.Global[i].Status = schema.Active
 	}
-	r := &record{Table: table, ID: s.tables.last + 1, Indexes: map[string]uint16{}}
+	r := &record{Table: table, ID: df.tables.last + 1, Indexes: map[string]uint16{}}
 	if err := r.number(); err != nil {
 		return nil, err
 	}
 	var withStream func(b *pebble.Batch) error
 	undo := func() {}
 	if table.Stream.Enabled {
-		withStream, undo = s.streams.Begin(table)
+		withStream, undo = df.streams.Begin(table)
 	}
-	if err := s.tables.define(r, withStream); err != nil {
+	if err := df.tables.define(r, withStream); err != nil {
 		undo()
 		return nil, err
 	}
 	// The answer may outlive the request, so it uses the table's memory.
-	shown := *s.tables.all()[table.Name].shape.Load().Table
+	shown := *df.tables.all()[table.Name].shape.Load().Table
 	shown.Status, shown.BillingChanged = schema.Creating, time.Time{} // as AWS shows it
 	shown.Global = append([]schema.Index(nil), shown.Global...)
 	for i := range shown.Global {

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
-func (s *Store) deleteItem(c *Call, q *api.DeleteItem) (api.Response, error) {
-	return s.writeSingle(c, &single{
+func (wr *writer) deleteItem(c *Call, q *api.DeleteItem) (api.Response, error) {
+	return wr.writeSingle(c, &single{
 		Write: q.Write, table: q.Table, key: q.Key, condition: q.Condition,
 		check: func(sh *shape) error { return sh.Table.CheckKey(q.Key) },
 		apply: func(*shape, attribute.Item) (attribute.Item, error) { return nil, nil },

@@ -11,10 +11,10 @@ import (
 )
 
 // deleteTable removes a table at once. The answer has status DELETING, as AWS's has.
-func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
-	s.tables.Lock()
-	defer s.tables.Unlock()
-	t, err := s.tables.named(q.Table)
+func (df *definer) deleteTable(q *api.DeleteTable) (api.Response, error) {
+	df.tables.Lock()
+	defer df.tables.Unlock()
+	t, err := df.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (s *Store) deleteTable(q *api.DeleteTable) (api.Response, error) {
 	if shown.DeletionProtection {
 		return nil, exception.Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
 	}
-	if err := s.tables.drop(t); err != nil {
+	if err := df.tables.drop(t); err != nil {
 		return nil, err
 	}
 	// AWS shows no other members of such a table.

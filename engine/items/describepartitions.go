@@ -26,8 +26,8 @@ const (
 )
 
 // describePartitions returns the partitions of a table or a global index.
-func (s *Store) describePartitions(q *api.DescribePartitions) (api.Response, error) {
-	t, err := s.tables.named(q.Table)
+func (df *definer) describePartitions(q *api.DescribePartitions) (api.Response, error) {
+	t, err := df.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *Store) describePartitions(q *api.DescribePartitions) (api.Response, err
 	if model == nil {
 		return nil, exception.Invalid("this engine keeps no limits, and so has no partitions; start it with: evenkeel serve --capacity dynamodb")
 	}
-	limits := s.options.Capacity.WithDefaults()
+	limits := df.meter.limits.WithDefaults()
 	r := &api.PartitionsResponse{
 		TableName: sh.Table.Name, IndexName: q.Index, BillingMode: string(schema.Provisioned),
 		PartitionReadUnits: limits.Partition.Read, PartitionWriteUnits: limits.Partition.Write, SplitAfterSeconds: limits.SplitAfter.Seconds(),
@@ -56,8 +56,8 @@ func (s *Store) describePartitions(q *api.DescribePartitions) (api.Response, err
 	if limits.SplitAfter < 0 {
 		r.SplitAfterSeconds = -1
 	}
-	for i, p := range model.Map(s.options.Clock()) {
-		out, err := s.describePartition(sh, ix, &p)
+	for i, p := range model.Map(df.clock()) {
+		out, err := df.describePartition(sh, ix, &p)
 		if err != nil {
 			return nil, fmt.Errorf("partitions of table %s: %w", sh.Table.Name, err)
 		}
@@ -67,7 +67,7 @@ func (s *Store) describePartitions(q *api.DescribePartitions) (api.Response, err
 	return r, nil
 }
 
-func (s *Store) describePartition(sh *shape, ix *index, p *capacity.Partition) (*api.Partition, error) {
+func (df *definer) describePartition(sh *shape, ix *index, p *capacity.Partition) (*api.Partition, error) {
 	out := &api.Partition{
 		From: sh.edge(ix, p.From), Share: p.Share, Bytes: p.Bytes, Since: p.Born.UTC().Truncate(time.Millisecond),
 		Read: partitionUse(p.Read), Write: partitionUse(p.Write), Keys: []api.PartitionKeyUse{},
@@ -84,7 +84,7 @@ func (s *Store) describePartition(sh *shape, ix *index, p *capacity.Partition) (
 	for _, k := range p.Keys {
 		add(k.Key, k.Units, k.Refused)
 	}
-	there, more, err := s.collectionsBetween(sh, ix, p.From, p.To)
+	there, more, err := df.collectionsBetween(sh, ix, p.From, p.To)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func partitionUse(u capacity.Usage) api.PartitionUse {
 
 // collectionsBetween returns the beginnings of positions, one for each partition key in a range,
 // and whether there are more.
-func (s *Store) collectionsBetween(sh *shape, ix *index, from, to []byte) (all [][]byte, more bool, err error) {
+func (df *definer) collectionsBetween(sh *shape, ix *index, from, to []byte) (all [][]byte, more bool, err error) {
 	id := uint16(indexItems)
 	if ix != nil {
 		id = ix.id
@@ -113,7 +113,7 @@ func (s *Store) collectionsBetween(sh *shape, ix *index, from, to []byte) (all [
 	if to != nil {
 		upper = append(bytes.Clone(prefix), to...)
 	}
-	it, err := s.space.Pebble.NewIter(bounded(lower, upper))
+	it, err := df.space.Pebble.NewIter(bounded(lower, upper))
 	if err != nil {
 		return nil, false, err
 	}

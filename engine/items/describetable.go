@@ -11,12 +11,12 @@ import (
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-func (s *Store) describeTable(q *api.DescribeTable) (api.Response, error) {
-	t, err := s.tables.named(q.Table)
+func (df *definer) describeTable(q *api.DescribeTable) (api.Response, error) {
+	t, err := df.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
-	size, err := s.size(t)
+	size, err := df.size(t)
 	if err != nil {
 		return nil, err
 	}
@@ -41,22 +41,22 @@ type counts struct {
 
 // size returns the sizes of a table and its indexes: exact for small ones, and up to about a
 // minute old for others. (AWS's figures are up to six hours old.)
-func (s *Store) size(t *table) (api.TableSize, error) {
+func (df *definer) size(t *table) (api.TableSize, error) {
 	sh := t.shape.Load()
 	n := &t.counts
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	now := s.options.Clock()
+	now := df.clock()
 	if n.of == sh && now.Sub(n.at) < countLife {
 		return n.size, nil
 	}
-	size, exact, err := s.count(sh, indexItems)
+	size, exact, err := sh.count(df.space, indexItems)
 	if err != nil {
 		return size, err
 	}
 	size.Indexes = make(map[string]api.TableSize, len(sh.indexes))
 	for i := range sh.indexes {
-		of, all, err := s.count(sh, sh.indexes[i].id)
+		of, all, err := sh.count(df.space, sh.indexes[i].id)
 		if err != nil {
 			return size, err
 		}
@@ -71,9 +71,9 @@ func (s *Store) size(t *table) (api.TableSize, error) {
 }
 
 // count counts the entries of a table's index. exact says whether it counted all of them.
-func (s *Store) count(sh *shape, index uint16) (size api.TableSize, exact bool, err error) {
+func (sh *shape) count(space *storage.Space, index uint16) (size api.TableSize, exact bool, err error) {
 	lower := sh.prefix(nil, index)
-	size, exact, err = countRange(s.space, lower, appendAfter(nil, lower))
+	size, exact, err = countRange(space, lower, appendAfter(nil, lower))
 	if err != nil {
 		err = fmt.Errorf("size of table %s: %w", sh.Table.Name, err)
 	}

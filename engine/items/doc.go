@@ -29,11 +29,21 @@
 // Items are stored as canonical DynamoDB JSON, so that reading one is mostly copying. key.go
 // describes the keys of the store, record.go the description of a table in it.
 //
-// Every operation has its own file, or shares one with related operations. A request passes through
-// call.go, the operation's file, and then write.go or page.go. The Store carries operations out. It
-// uses these types: tables (tables.go) changes tables one at a time, meter (meter.go) enforces
-// limits on requests, stripes (lock.go) orders the writes of an item, and package stream keeps the
-// changes.
+// # Parts
+//
+// Every operation has its own file, or shares one with related operations. The Store sends a request
+// to the part that carries it out (call.go):
+//
+//   - reader (page.go): reads of items.
+//   - writer (write.go, single.go): writes of items, with all entries that depend on them.
+//   - transactor (transactwriteitems.go): transactions that write, and tokens (token.go), by which
+//     a repeated one is recognised.
+//   - definer: requests about tables. A filler (fill.go) fills what they add to a table with items.
+//   - sweeper (sweep.go): removes expired items and tokens.
+//
+// The parts share the base: tables (tables.go) changes tables one at a time, and meter (meter.go)
+// enforces limits on requests. The locks (lock.go) order the writes of an item, and package stream
+// keeps the changes.
 //
 // It imports dynamo/…, engine/capacity, engine/items/stream, engine/storage, lane and Pebble.
 package items

@@ -51,7 +51,7 @@ func TestExpiry(t *testing.T) {
 	if got := all(); len(got) != 8 {
 		t.Errorf("before the sweep expired items are readable, but there are %v", got)
 	}
-	if err := s.sweep(); err != nil {
+	if err := s.sweeper.sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(all()); got != "map[ancient:true later:true moved:true text:true unset:true]" {
@@ -59,7 +59,7 @@ func TestExpiry(t *testing.T) {
 	}
 	s.must(t, "UpdateTimeToLive", `{"TableName":"Tab","TimeToLiveSpecification":{"Enabled":false,"AttributeName":"expires"}}`)
 	now = now.Add(2 * time.Hour)
-	if err := s.sweep(); err != nil {
+	if err := s.sweeper.sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := all(); len(got) != 5 {

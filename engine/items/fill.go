@@ -4,8 +4,11 @@ package items
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -19,14 +22,25 @@ import (
 // under each item's lock, and writes the item's present entry. So the entry is right, whichever
 // comes first. A fill that is interrupted starts again when the store is opened.
 
+// filler fills them.
+type filler struct {
+	*writer
+	log     *slog.Logger
+	ctx     context.Context // ends the fills
+	running *sync.WaitGroup
+}
+
 // resume continues the fills that were interrupted.
-func (s *Store) resume() {
-	for _, t := range s.tables.all() {
+func (fl *filler) resume() {
+	for _, t := range fl.tables.all() {
 		if t.shape.Load().filling() {
-			s.running.Go(func() { s.fill(t) })
+			fl.start(t)
 		}
 	}
 }
+
+// start fills a table in the background.
+func (fl *filler) start(t *table) { fl.running.Go(func() { fl.fill(t) }) }
 
 // filling reports whether there is something to fill.
 func (sh *shape) filling() bool {
@@ -39,43 +53,43 @@ func (sh *shape) filling() bool {
 }
 
 // fill fills the table's indexes that are not filled yet and then makes them readable.
-func (s *Store) fill(t *table) {
+func (fl *filler) fill(t *table) {
 	filled := t.shape.Load()
-	err := s.fillFrom(t)
-	if err == nil && s.ctx.Err() == nil {
-		err = s.onceThereIsRoom(func() error { return s.filled(t, filled) })
+	err := fl.fillFrom(t)
+	if err == nil && fl.ctx.Err() == nil {
+		err = fl.onceThereIsRoom(func() error { return fl.filled(t, filled) })
 	}
-	if err != nil && s.ctx.Err() == nil {
-		s.options.Logger.Error("dynamodb: fill an index", "table", filled.Table.Name, "error", err)
+	if err != nil && fl.ctx.Err() == nil {
+		fl.log.Error("dynamodb: fill an index", "table", filled.Table.Name, "error", err)
 	}
 }
 
 // onceThereIsRoom repeats f while the disk has no room for it, until the store is closed.
-func (s *Store) onceThereIsRoom(f func() error) error {
+func (fl *filler) onceThereIsRoom(f func() error) error {
 	for {
 		err := f()
 		if !errors.Is(err, storage.ErrFull) {
 			return err
 		}
 		select {
-		case <-s.ctx.Done():
-			return s.ctx.Err()
+		case <-fl.ctx.Done():
+			return fl.ctx.Err()
 		case <-time.After(time.Second):
 		}
 	}
 }
 
 // fillFrom goes through the items and fills the indexes.
-func (s *Store) fillFrom(t *table) error {
+func (fl *filler) fillFrom(t *table) error {
 	sh := t.shape.Load()
 	prefix := sh.prefix(nil, indexItems)
-	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: appendAfter(nil, prefix)})
+	it, err := fl.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: appendAfter(nil, prefix)})
 	if err != nil {
 		return err
 	}
-	for ok := it.First(); ok && s.ctx.Err() == nil; ok = it.Next() {
+	for ok := it.First(); ok && fl.ctx.Err() == nil; ok = it.Next() {
 		key := bytes.Clone(it.Key())
-		if err := s.onceThereIsRoom(func() error { return s.fillItem(t, key) }); err != nil {
+		if err := fl.onceThereIsRoom(func() error { return fl.fillItem(t, key) }); err != nil {
 			return errors.Join(err, it.Close())
 		}
 	}
@@ -84,7 +98,7 @@ func (s *Store) fillFrom(t *table) error {
 
 // fillItem writes the entries of one item. They become durable with the record that says that the
 // index is filled.
-func (s *Store) fillItem(t *table, key []byte) error {
+func (fl *filler) fillItem(t *table, key []byte) error {
 	c := NewCall()
 	defer c.Release()
 	sh, err := t.enter()
@@ -93,9 +107,9 @@ func (s *Store) fillItem(t *table, key []byte) error {
 	}
 	defer t.leave()
 	h := &c.held
-	h.lock(&s.locks, key)
+	h.lock(fl.locks, key)
 	defer h.unlock()
-	st, err := c.read(now{s.space.Pebble}, key)
+	st, err := c.read(now{fl.space.Pebble}, key)
 	if err != nil || !st.exists {
 		return err
 	}
@@ -103,13 +117,13 @@ func (s *Store) fillItem(t *table, key []byte) error {
 	if err != nil {
 		return err
 	}
-	b := s.space.Pebble.NewBatch()
+	b := fl.space.Pebble.NewBatch()
 	defer b.Close()
 	for i := range sh.indexes {
 		if !sh.indexes[i].Backfilling {
 			continue
 		}
-		if _, err := s.writeEntry(c, b, sh, &sh.indexes[i], nil, item); err != nil {
+		if _, err := c.writeEntry(b, sh, &sh.indexes[i], nil, item); err != nil {
 			return err
 		}
 	}
@@ -121,17 +135,17 @@ func (s *Store) fillItem(t *table, key []byte) error {
 	if b.Empty() {
 		return nil
 	}
-	s.meter.resize(c.charges)
-	if err := s.space.Later(b, false); err != nil {
+	fl.meter.resize(c.charges)
+	if err := fl.space.Later(b, false); err != nil {
 		return fmt.Errorf("fill an index: %w", err)
 	}
 	return nil
 }
 
 // filled notes that the indexes of then are filled. Those added later have fills of their own.
-func (s *Store) filled(t *table, then *shape) error {
-	s.tables.Lock()
-	defer s.tables.Unlock()
+func (fl *filler) filled(t *table, then *shape) error {
+	fl.tables.Lock()
+	defer fl.tables.Unlock()
 	sh := t.shape.Load()
 	if sh.dropped {
 		return nil
@@ -148,5 +162,5 @@ func (s *Store) filled(t *table, then *shape) error {
 	if then.ExpiryFilling && then.expiry == sh.expiry {
 		r.ExpiryFilling = false
 	}
-	return s.tables.redefine(t, r, nil)
+	return fl.tables.redefine(t, r, nil)
 }

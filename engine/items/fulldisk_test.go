@@ -48,7 +48,7 @@ func TestFillWaitsForRoom(t *testing.T) {
 	if !it.SeekGE(prefix) {
 		t.Fatal("there is no item")
 	}
-	h.lock(&s.locks, append([]byte(nil), it.Key()...))
+	h.lock(s.writes.locks, append([]byte(nil), it.Key()...))
 	if err := it.Close(); err != nil {
 		t.Fatal(err)
 	}

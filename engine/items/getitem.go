@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
-	t, err := s.tables.forItems(q.Table)
+func (rd *reader) getItem(c *Call, q *api.GetItem) (api.Response, error) {
+	t, err := rd.tables.forItems(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -27,16 +27,16 @@ func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 	}
 	c.key = sh.appendItemKey(c.key[:0], q.Key)
 	if sh.model != nil {
-		if err := s.meter.admit(sh, capacity.Read, c.key); err != nil {
+		if err := rd.meter.admit(sh, capacity.Read, c.key); err != nil {
 			return nil, err
 		}
 	}
-	st, err := c.read(now{s.space.Pebble}, c.key)
+	st, err := c.read(now{rd.space.Pebble}, c.key)
 	if err != nil {
 		return nil, err
 	}
 	if sh.model != nil {
-		s.meter.spend(sh, capacity.Read, c.key, api.ReadUnits(st.size, q.Consistent))
+		rd.meter.spend(sh, capacity.Read, c.key, api.ReadUnits(st.size, q.Consistent))
 	}
 	r := &c.item
 	if r.Item, err = c.project(&st, q.Projection); err != nil {
@@ -49,7 +49,7 @@ func (s *Store) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 }
 
 // find reads the item with a key. The caller has checked the key.
-func (s *Store) find(c *Call, from getter, sh *shape, key attribute.Item) (stored, error) {
+func (c *Call) find(from getter, sh *shape, key attribute.Item) (stored, error) {
 	c.key = sh.appendItemKey(c.key[:0], key)
 	return c.read(from, c.key)
 }

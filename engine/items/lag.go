@@ -3,6 +3,7 @@
 package items
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -89,16 +90,16 @@ func (l *lag) close() error {
 	return errors.Join(l.errs...)
 }
 
-// takeViews takes views until Close.
-func (s *Store) takeViews() {
-	tick := time.NewTicker(s.lag.by / 2)
+// run takes views until ctx ends.
+func (l *lag) run(ctx context.Context, db *pebble.DB) {
+	tick := time.NewTicker(l.by / 2)
 	defer tick.Stop()
 	for {
 		select {
-		case <-s.ctx.Done():
+		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.lag.take(s.space.Pebble)
+			l.take(db)
 		}
 	}
 }

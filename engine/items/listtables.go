@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 )
 
-func (s *Store) listTables(q *api.ListTables) (api.Response, error) {
-	names := slices.Sorted(maps.Keys(s.tables.all()))
+func (df *definer) listTables(q *api.ListTables) (api.Response, error) {
+	names := slices.Sorted(maps.Keys(df.tables.all()))
 	from, found := slices.BinarySearch(names, q.Start)
 	if found {
 		from++

@@ -8,18 +8,19 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // metrics describes the item collection of a partition key: approximately how many bytes it has in
 // the table and its local indexes. Bytes that are not on disk yet are not counted. They are far
 // fewer than the gigabyte to which the answer is rounded.
-func (s *Store) metrics(sh *shape, item attribute.Item) (*api.ItemCollectionMetrics, error) {
+func metrics(space *storage.Space, sh *shape, item attribute.Item) (*api.ItemCollectionMetrics, error) {
 	name := sh.Table.HashName()
 	v, _ := item.Get(name)
 	m := &api.ItemCollectionMetrics{Key: attribute.NewItem(attribute.Attribute{Name: name, Value: v})}
 	count := func(index uint16) error {
 		lower := appendPartition(sh.prefix(nil, index), []attribute.Value{v})
-		n, err := s.space.Pebble.EstimateDiskUsage(lower, appendAfter(nil, lower))
+		n, err := space.Pebble.EstimateDiskUsage(lower, appendAfter(nil, lower))
 		if err != nil {
 			return fmt.Errorf("size of an item collection: %w", err)
 		}
@@ -40,8 +41,8 @@ func (s *Store) metrics(sh *shape, item attribute.Item) (*api.ItemCollectionMetr
 }
 
 // addMetrics adds an item's collection to the metrics of all tables, unless it is there already.
-func (s *Store) addMetrics(all []api.TableMetrics, name string, sh *shape, item attribute.Item) ([]api.TableMetrics, error) {
-	m, err := s.metrics(sh, item)
+func addMetrics(space *storage.Space, all []api.TableMetrics, name string, sh *shape, item attribute.Item) ([]api.TableMetrics, error) {
+	m, err := metrics(space, sh, item)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,12 @@ const pageSize = 1 << 20
 // lookEvery is the number of items after which a page checks whether anybody still waits for it.
 const lookEvery = 16
 
+// reader carries out reads of items.
+type reader struct {
+	*base
+	lag *lag // nil: indexes are up to date
+}
+
 // reading is a prepared Query or Scan.
 type reading struct {
 	*api.Read
@@ -37,8 +43,8 @@ type reading struct {
 }
 
 // begin resolves the table that a Query or Scan reads.
-func (s *Store) begin(q *api.Read) (*reading, error) {
-	t, err := s.tables.forItems(q.Table)
+func (rd *reader) begin(q *api.Read) (*reading, error) {
+	t, err := rd.tables.forItems(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +67,7 @@ func (r *reading) index() uint16 {
 }
 
 // after limits the read to what comes after the ExclusiveStartKey.
-func (s *Store) after(r *reading) {
+func (r *reading) after() {
 	if r.Start == nil {
 		return
 	}
@@ -110,20 +116,20 @@ type pager struct {
 }
 
 // page reads a page and answers it.
-func (s *Store) page(ctx context.Context, c *Call, r *reading) (api.Response, error) {
-	s.after(r)
+func (rd *reader) page(ctx context.Context, c *Call, r *reading) (api.Response, error) {
+	r.after()
 	p := &pager{reading: r, c: c, out: &api.ItemsResponse{CountOnly: r.Select == api.SelectCount}}
 	if !p.out.CountOnly {
 		p.out.Items = []attribute.Encoded{}
 	}
 	if bytes.Compare(r.lower, r.upper) < 0 {
-		if err := s.readPage(ctx, p); err != nil {
+		if err := rd.readPage(ctx, p); err != nil {
 			return nil, fmt.Errorf("read table %s: %w", r.Table, err)
 		}
 	}
 	if model := r.sh.modelOf(r.ix); model != nil && p.first != nil {
 		units := (api.ReadUnits(p.size, r.Consistent) + p.fetched).Float()
-		model.SpendRange(capacity.Read, r.sh.place(r.ix, p.first), r.sh.place(r.ix, p.last), units, s.options.Clock())
+		model.SpendRange(capacity.Read, r.sh.place(r.ix, p.first), r.sh.place(r.ix, p.last), units, rd.clock())
 	}
 	if r.Capacity != api.CapacityNone {
 		p.out.Capacity = p.consumed()
@@ -131,20 +137,20 @@ func (s *Store) page(ctx context.Context, c *Call, r *reading) (api.Response, er
 	return p.out, nil
 }
 
-func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
+func (rd *reader) readPage(ctx context.Context, p *pager) (err error) {
 	o := &pebble.IterOptions{LowerBound: p.lower, UpperBound: p.upper}
 	var it *pebble.Iterator
 	if p.fetches() {
-		snapshot := s.space.Pebble.NewSnapshot()
+		snapshot := rd.space.Pebble.NewSnapshot()
 		defer func() { err = errors.Join(err, snapshot.Close()) }()
 		p.from = moment{snapshot}
 		it, err = snapshot.NewIter(o)
-	} else if s.lag != nil && p.ix != nil && !p.ix.local {
-		v := s.lag.use()
-		defer s.lag.release(v)
+	} else if rd.lag != nil && p.ix != nil && !p.ix.local {
+		v := rd.lag.use()
+		defer rd.lag.release(v)
 		it, err = v.snapshot.NewIter(o)
 	} else {
-		it, err = s.space.Pebble.NewIter(o)
+		it, err = rd.space.Pebble.NewIter(o)
 	}
 	if err != nil {
 		return err
@@ -164,7 +170,7 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 			p.first = bytes.Clone(it.Key())
 		}
 		p.last = bytes.Clone(p.first)
-		if r := model.Admit(capacity.Read, p.sh.place(p.ix, p.first), s.options.Clock()); r != 0 {
+		if r := model.Admit(capacity.Read, p.sh.place(p.ix, p.first), rd.clock()); r != 0 {
 			return throttled(p.sh, p.ix, capacity.Read, r)
 		}
 	}
@@ -182,7 +188,7 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 		if model != nil {
 			p.last = append(p.last[:0], it.Key()...)
 		}
-		if err := s.take(p, text); err != nil {
+		if err := p.take(text); err != nil {
 			return err
 		}
 		if p.one {
@@ -199,7 +205,7 @@ func (s *Store) readPage(ctx context.Context, p *pager) (err error) {
 }
 
 // take adds an entry to the answer, if the filter accepts it.
-func (s *Store) take(p *pager, text attribute.Encoded) error {
+func (p *pager) take(text attribute.Encoded) error {
 	if p.Filter == nil && p.Projection == nil && p.from == nil {
 		p.out.Count++
 		if !p.out.CountOnly {
@@ -214,7 +220,7 @@ func (s *Store) take(p *pager, text attribute.Encoded) error {
 		return err
 	}
 	if p.from != nil {
-		if st, err = s.find(p.c, p.from, p.sh, item); err != nil {
+		if st, err = p.c.find(p.from, p.sh, item); err != nil {
 			return err
 		}
 		p.fetched += api.ReadUnits(st.size, p.Consistent)

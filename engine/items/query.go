@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-func (s *Store) query(ctx context.Context, c *Call, q *api.Query) (api.Response, error) {
-	r, err := s.begin(&q.Read)
+func (rd *reader) query(ctx context.Context, c *Call, q *api.Query) (api.Response, error) {
+	r, err := rd.begin(&q.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (s *Store) query(ctx context.Context, c *Call, q *api.Query) (api.Response,
 	r.from(ix)
 	r.backward, r.one = q.Backward, api.One(r.sh.Table, ix)
 	r.lower, r.upper = bounds(r.sh.prefix(nil, r.index()), &k)
-	return s.page(ctx, c, r)
+	return rd.page(ctx, c, r)
 }
 
 // bounds returns the first key of a range and the end after its last key.

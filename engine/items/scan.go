@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-func (s *Store) scan(ctx context.Context, c *Call, q *api.Scan) (api.Response, error) {
-	r, err := s.begin(&q.Read)
+func (rd *reader) scan(ctx context.Context, c *Call, q *api.Scan) (api.Response, error) {
+	r, err := rd.begin(&q.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -25,11 +25,11 @@ func (s *Store) scan(ctx context.Context, c *Call, q *api.Scan) (api.Response, e
 	r.lower, r.upper = prefix, appendAfter(nil, prefix)
 	if q.Segments > 1 {
 		r.lower, r.upper = segment(prefix, q.Segment, q.Segments)
-		if err := s.checkSegment(r, q); err != nil {
+		if err := r.checkSegment(q); err != nil {
 			return nil, err
 		}
 	}
-	return s.page(ctx, c, r)
+	return rd.page(ctx, c, r)
 }
 
 // segment returns the bounds of part i of the hashes, of n equal parts.
@@ -45,7 +45,7 @@ func segment(prefix []byte, i, n int) (lower, upper []byte) {
 }
 
 // checkSegment refuses an ExclusiveStartKey that belongs to another segment.
-func (s *Store) checkSegment(r *reading, q *api.Scan) error {
+func (r *reading) checkSegment(q *api.Scan) error {
 	if r.Start == nil {
 		return nil
 	}

@@ -4,10 +4,8 @@ package items
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
@@ -60,67 +58,76 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is an open DynamoDB. It is safe for concurrent use.
-type Store struct {
-	options Options
-	space   *storage.Space
-	locks   stripes
+// arn returns the Amazon Resource Name of a table.
+func (o *Options) arn(table string) string {
+	return "arn:aws:dynamodb:" + o.Region + ":" + o.Account + ":table/" + table
+}
 
-	tables  *tables
-	meter   *meter
+// base is what all parts of a store work on.
+type base struct {
+	space  *storage.Space
+	tables *tables
+	meter  *meter
+	clock  func() time.Time
+}
+
+// Store is an open DynamoDB. It is safe for concurrent use. It sends each request to the part that
+// carries it out.
+type Store struct {
+	*base
+	options Options
 	streams *stream.Store
 	lanes   lanes
 	lag     *lag // nil: indexes are up to date
 
-	ctx     context.Context // cancelled by Close
-	cancel  context.CancelFunc
+	reads        *reader
+	writes       *writer
+	transactions *transactor
+	definitions  *definer
+	sweeper      *sweeper
+
+	cancel  context.CancelFunc // ends what runs
 	running sync.WaitGroup
 }
 
-// format is the version of all that this package stores. A change that older versions would misread
-// raises it.
-const (
-	format        = 2
-	formatPlain   = 1 // without streams, which older versions do not know
-	formatStreams = 2
-)
-
 // Open opens the DynamoDB that is stored in db. db must stay open until after Close.
 func Open(db *storage.DB, o Options) (*Store, error) {
-	s := &Store{options: o.withDefaults(), space: db.Items(), lanes: newLanes()}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if err := s.open(); err != nil {
-		s.cancel()
+	o = o.withDefaults()
+	space := db.Items()
+	if err := checkFormat(space); err != nil {
 		return nil, fmt.Errorf("open DynamoDB tables: %w", err)
 	}
-	s.resume()
-	if s.options.IndexLag >= time.Millisecond {
-		s.lag = &lag{by: s.options.IndexLag, clock: s.options.Clock}
-		s.lag.take(s.space.Pebble)
-		s.running.Go(s.takeViews)
-	}
-	if s.options.SweepInterval > 0 {
-		s.running.Go(s.sweepNowAndThen)
-	}
-	return s, nil
-}
-
-func (s *Store) open() (err error) {
-	if err := s.checkFormat(); err != nil {
-		return err
-	}
-	s.streams, err = stream.Open(stream.Options{
-		Space: s.space, Clock: s.options.Clock, Region: s.options.Region,
-		Mark: func(b *pebble.Batch) error {
-			return b.Set(s.formatKey(), strconv.AppendInt(nil, formatStreams, 10), nil)
-		},
+	streams, err := stream.Open(stream.Options{
+		Space: space, Clock: o.Clock, Region: o.Region, Mark: func(b *pebble.Batch) error { return setFormat(b, space, formatStreams) },
 	})
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("open DynamoDB tables: %w", err)
 	}
-	s.meter = &meter{limits: s.options.Capacity, clock: s.options.Clock, space: s.space}
-	s.tables = &tables{space: s.space, streams: s.streams, meter: s.meter}
-	return s.tables.load()
+	meter := &meter{limits: o.Capacity, clock: o.Clock, space: space}
+	parts := &base{space: space, tables: &tables{space: space, streams: streams, meter: meter}, meter: meter, clock: o.Clock}
+	if err := parts.tables.load(); err != nil {
+		return nil, fmt.Errorf("open DynamoDB tables: %w", err)
+	}
+	s := &Store{base: parts, options: o, streams: streams, lanes: newLanes()}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	if o.IndexLag >= time.Millisecond {
+		s.lag = &lag{by: o.IndexLag, clock: o.Clock}
+		s.lag.take(space.Pebble)
+		s.running.Go(func() { s.lag.run(ctx, space.Pebble) })
+	}
+	s.reads = &reader{parts, s.lag}
+	s.writes = &writer{parts, new(stripes), streams}
+	tokens := &tokens{parts, s.writes.locks}
+	s.transactions = &transactor{s.writes, tokens}
+	filler := &filler{s.writes, o.Logger, ctx, &s.running}
+	s.definitions = &definer{parts, &s.options, streams, filler}
+	filler.resume()
+	s.sweeper = &sweeper{s.writes, tokens, o.SweepInterval, o.Logger}
+	if o.SweepInterval > 0 {
+		s.running.Go(func() { s.sweeper.run(ctx) })
+	}
+	return s, nil
 }
 
 // Close waits for the goroutines that the store has started. Requests must have ended.
@@ -131,43 +138,4 @@ func (s *Store) Close() error {
 		return s.lag.close()
 	}
 	return nil
-}
-
-func (s *Store) formatKey() []byte { return []byte{s.space.Prefix, regionFormat} }
-
-// checkFormat compares the format of the data with this version's, and writes it in a new store.
-func (s *Store) checkFormat() error {
-	v, err := get(s.space, s.formatKey())
-	if err != nil {
-		return err
-	}
-	if v == nil {
-		return s.space.Pebble.Set(s.formatKey(), strconv.AppendInt(nil, formatPlain, 10), pebble.Sync)
-	}
-	n, err := strconv.Atoi(string(v))
-	if err != nil {
-		return fmt.Errorf("%w: format version %q", storage.ErrCorrupt, v)
-	}
-	if n > format {
-		return fmt.Errorf("%w of evenkeel: format %d of items, this one knows up to %d; use that version", storage.ErrNewer, n, format)
-	}
-	return nil
-}
-
-// get returns a copy of the value of a key, or nil.
-func get(space *storage.Space, key []byte) ([]byte, error) {
-	v, closer, err := space.Pebble.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %x: %w", key, err)
-	}
-	v = append([]byte{}, v...)
-	return v, closer.Close()
-}
-
-// arn returns the Amazon Resource Name of a table.
-func (s *Store) arn(table string) string {
-	return "arn:aws:dynamodb:" + s.options.Region + ":" + s.options.Account + ":table/" + table
 }

@@ -85,3 +85,16 @@ func (c *Call) decode(st *stored) (attribute.Item, error) {
 	}
 	return st.item, nil
 }
+
+// get returns a copy of the value of a key, or nil.
+func get(space *storage.Space, key []byte) ([]byte, error) {
+	v, closer, err := space.Pebble.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %x: %w", key, err)
+	}
+	v = append([]byte{}, v...)
+	return v, closer.Close()
+}

@@ -117,7 +117,7 @@ func TestChangesInAStream(t *testing.T) {
 			s.must(t, "PutItem", strings.Replace(put("c", 1, 7), `"x":`, fmt.Sprintf(`"expires":{"N":"%d"},"x":`, now.Add(time.Minute).Unix()), 1))
 			s.must(t, "TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"Tab","Key":{`+key("a", 2)+`}}},{"Put":`+put("b", 1, 8)+`}]}`)
 			now = now.Add(time.Hour)
-			if err := s.sweep(); err != nil {
+			if err := s.sweeper.sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			var got []string
@@ -160,7 +160,7 @@ func TestIterators(t *testing.T) {
 	}
 	sweep := func() {
 		t.Helper()
-		if err := s.sweep(); err != nil {
+		if err := s.sweeper.sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -95,6 +95,15 @@ func (ts *tables) named(name string) (*table, error) {
 	return nil, notFound(name)
 }
 
+// resource returns the table with an ARN.
+func (ts *tables) resource(arn string) (*table, error) {
+	t := ts.lookup(arn)
+	if t == nil || t.shape.Load().Table.ARN != arn {
+		return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: ResourcArn: %s not found", arn)
+	}
+	return t, nil
+}
+
 func notFound(name string) error {
 	return exception.New(exception.ResourceNotFound, "Requested resource not found: Table: %s not found", name)
 }

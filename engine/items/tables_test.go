@@ -78,7 +78,7 @@ func TestIndexIsFilledUnderWrites(t *testing.T) {
 	s.must(t, "UpdateTable", `{"TableName":"Tab","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"by-g"}}]}`)
 	s.fails(t, exception.Validation, "Query", `{"TableName":"Tab","IndexName":"by-g","KeyConditionExpression":"g = :g","ExpressionAttributeValues":{":g":{"S":"0"}}}`)
 	sh := s.tables.lookup("Tab").shape.Load()
-	if size, _, err := s.count(sh, 1); err != nil || size.Items != 0 {
+	if size, _, err := sh.count(s.space, 1); err != nil || size.Items != 0 {
 		t.Errorf("of the index that is gone there are %d entries; %v", size.Items, err)
 	}
 	// A new index of the same name has no entries of the old one.
@@ -189,7 +189,7 @@ func TestFormat(t *testing.T) {
 	}
 	fs := vfs.NewMem()
 	s := open(t, fs, Options{})
-	if err := s.space.Pebble.Set(s.formatKey(), []byte("3"), pebble.Sync); err != nil {
+	if err := s.space.Pebble.Set(formatKey(s.space), []byte("3"), pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
 	s.close(t)

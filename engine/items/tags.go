@@ -3,28 +3,15 @@
 package items
 
 import (
-	"strings"
-
 	"github.com/evenkeel/evenkeel/dynamo/api"
-	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// resource returns the table with an ARN.
-func (s *Store) resource(arn string) (*table, error) {
-	name := arn[strings.LastIndexByte(arn, '/')+1:]
-	t := s.tables.all()[name]
-	if t == nil || t.shape.Load().Table.ARN != arn {
-		return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: ResourcArn: %s not found", arn)
-	}
-	return t, nil
-}
-
 // retag changes the tags of a table.
-func (s *Store) retag(arn string, change func(t *schema.Table) (*schema.Table, error)) (api.Response, error) {
-	s.tables.Lock()
-	defer s.tables.Unlock()
-	t, err := s.resource(arn)
+func (df *definer) retag(arn string, change func(t *schema.Table) (*schema.Table, error)) (api.Response, error) {
+	df.tables.Lock()
+	defer df.tables.Unlock()
+	t, err := df.tables.resource(arn)
 	if err != nil {
 		return nil, err
 	}
@@ -32,19 +19,19 @@ func (s *Store) retag(arn string, change func(t *schema.Table) (*schema.Table, e
 	if r.Table, err = change(r.Table); err != nil {
 		return nil, err
 	}
-	return api.Empty{}, s.tables.redefine(t, r, nil)
+	return api.Empty{}, df.tables.redefine(t, r, nil)
 }
 
-func (s *Store) tagResource(q *api.TagResource) (api.Response, error) {
-	return s.retag(q.ARN, func(t *schema.Table) (*schema.Table, error) { return t.WithTags(q.Tags) })
+func (df *definer) tagResource(q *api.TagResource) (api.Response, error) {
+	return df.retag(q.ARN, func(t *schema.Table) (*schema.Table, error) { return t.WithTags(q.Tags) })
 }
 
-func (s *Store) untagResource(q *api.UntagResource) (api.Response, error) {
-	return s.retag(q.ARN, func(t *schema.Table) (*schema.Table, error) { return t.WithoutTags(q.Keys), nil })
+func (df *definer) untagResource(q *api.UntagResource) (api.Response, error) {
+	return df.retag(q.ARN, func(t *schema.Table) (*schema.Table, error) { return t.WithoutTags(q.Keys), nil })
 }
 
-func (s *Store) listTags(q *api.ListTagsOfResource) (api.Response, error) {
-	t, err := s.resource(q.ARN)
+func (df *definer) listTags(q *api.ListTagsOfResource) (api.Response, error) {
+	t, err := df.tables.resource(q.ARN)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-func (s *Store) updateTimeToLive(q *api.UpdateTimeToLive) (api.Response, error) {
-	s.tables.Lock()
-	defer s.tables.Unlock()
-	t, err := s.tables.named(q.Table)
+func (df *definer) updateTimeToLive(q *api.UpdateTimeToLive) (api.Response, error) {
+	df.tables.Lock()
+	defer df.tables.Unlock()
+	t, err := df.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -29,18 +29,18 @@ func (s *Store) updateTimeToLive(q *api.UpdateTimeToLive) (api.Response, error) 
 	r := old.record.clone()
 	r.Table.TimeToLive = q.TimeToLive
 	r.ExpiryFilling = q.Enabled
-	err = s.tables.redefine(t, r, func(b *pebble.Batch) error { return old.removeIndex(b, indexExpiry) })
+	err = df.tables.redefine(t, r, func(b *pebble.Batch) error { return old.removeIndex(b, indexExpiry) })
 	if err != nil {
 		return nil, err
 	}
 	if q.Enabled {
-		s.running.Go(func() { s.fill(t) })
+		df.filler.start(t)
 	}
 	return &api.TimeToLiveResponse{Updated: true, TimeToLive: q.TimeToLive}, nil
 }
 
-func (s *Store) describeTimeToLive(q *api.DescribeTimeToLive) (api.Response, error) {
-	t, err := s.tables.named(q.Table)
+func (df *definer) describeTimeToLive(q *api.DescribeTimeToLive) (api.Response, error) {
+	t, err := df.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@
 package items
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -17,10 +18,16 @@ import (
 // tokenLife is the time for which a ClientRequestToken makes a transaction idempotent.
 const tokenLife = 10 * time.Minute
 
-// tokenKey returns the key of a token's entry. Its value has the digest of the transaction.
-func (s *Store) tokenKey(token string) []byte {
+// tokens remembers the transactions that had a ClientRequestToken.
+type tokens struct {
+	*base
+	locks *stripes
+}
+
+// key returns the key of a token's entry. Its value has the digest of the transaction.
+func (tk *tokens) key(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
-	return append([]byte{s.space.Prefix, regionToken}, sum[:]...)
+	return append([]byte{tk.space.Prefix, regionToken}, sum[:]...)
 }
 
 func appendTokenValue(dst []byte, at time.Time, digest uint64) []byte {
@@ -35,37 +42,37 @@ func parseTokenValue(v []byte) (at time.Time, digest uint64, err error) {
 	return time.Unix(int64(binary.BigEndian.Uint64(v)), 0), binary.BigEndian.Uint64(v[8:]), nil
 }
 
-// token reads the entry of a token. It finds only tokens that have not expired.
-func (s *Store) token(key []byte) (digest uint64, found bool, err error) {
-	v, err := get(s.space, key)
+// find reads the entry of a token. It finds only tokens that have not expired.
+func (tk *tokens) find(key []byte) (digest uint64, found bool, err error) {
+	v, err := get(tk.space, key)
 	if err != nil || v == nil {
 		return 0, false, err
 	}
 	at, digest, err := parseTokenValue(v)
-	return digest, err == nil && s.options.Clock().Sub(at) < tokenLife, err
+	return digest, err == nil && tk.clock().Sub(at) < tokenLife, err
 }
 
-// sweepTokens removes tokens that have expired.
-func (s *Store) sweepTokens() error {
-	lower := []byte{s.space.Prefix, regionToken}
-	it, err := s.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: appendAfter(nil, lower)})
+// sweep removes tokens that have expired.
+func (tk *tokens) sweep(ctx context.Context) error {
+	lower := []byte{tk.space.Prefix, regionToken}
+	it, err := tk.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: appendAfter(nil, lower)})
 	if err != nil {
 		return fmt.Errorf("tokens: %w", err)
 	}
 	var errs []error
-	for ok := it.First(); ok && s.ctx.Err() == nil; ok = it.Next() {
+	for ok := it.First(); ok && ctx.Err() == nil; ok = it.Next() {
 		at, _, err := parseTokenValue(it.Value())
-		if err == nil && s.options.Clock().Sub(at) < tokenLife {
+		if err == nil && tk.clock().Sub(at) < tokenLife {
 			continue
 		}
 		// Read again under the transaction's lock: the token may be in use again.
 		h := new(held)
 		key := append([]byte(nil), it.Key()...)
-		h.lock(&s.locks, key)
-		v, err := get(s.space, key)
+		h.lock(tk.locks, key)
+		v, err := get(tk.space, key)
 		if err == nil && v != nil {
-			if at, _, bad := parseTokenValue(v); bad != nil || s.options.Clock().Sub(at) >= tokenLife {
-				err = s.space.Pebble.Delete(key, pebble.NoSync)
+			if at, _, bad := parseTokenValue(v); bad != nil || tk.clock().Sub(at) >= tokenLife {
+				err = tk.space.Pebble.Delete(key, pebble.NoSync)
 			}
 		}
 		h.unlock()

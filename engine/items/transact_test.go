@@ -94,7 +94,7 @@ func TestTokens(t *testing.T) {
 	s.must(t, "TransactWriteItems", cancelled("2"))
 
 	now = now.Add(tokenLife - time.Second)
-	if err := s.sweep(); err != nil {
+	if err := s.sweeper.sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.must(t, "TransactWriteItems", add("a", "t1", ""))
@@ -102,10 +102,10 @@ func TestTokens(t *testing.T) {
 		t.Errorf("after nearly ten minutes n is %v", n())
 	}
 	now = now.Add(2 * time.Second)
-	if err := s.sweep(); err != nil {
+	if err := s.sweeper.sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := get(s.space, s.tokenKey("t1")); err != nil || v != nil {
+	if v, err := get(s.space, s.transactions.tokens.key("t1")); err != nil || v != nil {
 		t.Errorf("the token is still there: %x %v", v, err)
 	}
 	s.must(t, "TransactWriteItems", add("a", "t1", ""))
@@ -123,7 +123,7 @@ func TestTablesByNameAndARN(t *testing.T) {
 	arn := s.arn(t, "Tab")
 	var in entered
 	for _, name := range []string{"Tab", arn, "Tab"} {
-		if _, err := s.enter(&in, name); err != nil {
+		if _, err := in.enter(s.tables, name); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 
 // transactGetItems reads all items at one moment. The writes of a transaction become visible
 // together.
-func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGetItems) (api.Response, error) {
+func (rd *reader) transactGetItems(ctx context.Context, c *Call, q *api.TransactGetItems) (api.Response, error) {
 	shapes := make([]*shape, len(q.Gets))
 	for i := range q.Gets {
-		t, err := s.tables.forItems(q.Gets[i].Table)
+		t, err := rd.tables.forItems(q.Gets[i].Table)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGe
 			continue
 		}
 		c.key = shapes[i].appendItemKey(c.key[:0], q.Gets[i].Key)
-		if err := s.meter.admit(shapes[i], capacity.Read, c.key); err != nil {
+		if err := rd.meter.admit(shapes[i], capacity.Read, c.key); err != nil {
 			if err := wrong.add(len(q.Gets), i, err); err != nil {
 				return nil, err
 			}
@@ -54,7 +54,7 @@ func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGe
 	if err := wrong.cancelled(); err != nil {
 		return nil, err
 	}
-	snapshot := s.space.Pebble.NewSnapshot()
+	snapshot := rd.space.Pebble.NewSnapshot()
 	defer snapshot.Close()
 	r := &api.TransactGetResponse{Items: make([]attribute.Encoded, len(q.Gets))}
 	if q.Capacity != api.CapacityNone {
@@ -66,7 +66,7 @@ func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGe
 			return nil, err
 		}
 		g := &q.Gets[i]
-		st, err := s.find(c, moment{snapshot}, shapes[i], g.Key)
+		st, err := c.find(moment{snapshot}, shapes[i], g.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (s *Store) transactGetItems(ctx context.Context, c *Call, q *api.TransactGe
 		}
 		units := api.ReadUnits(st.size, true).Transactional()
 		if shapes[i].model != nil {
-			s.meter.spend(shapes[i], capacity.Read, c.key, units)
+			rd.meter.spend(shapes[i], capacity.Read, c.key, units)
 		}
 		if q.Capacity != api.CapacityNone {
 			cc := readCapacity(g.Table, q.Capacity, units)

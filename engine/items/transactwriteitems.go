@@ -5,46 +5,19 @@ package items
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
 
-// entered holds the tables that a request has entered, each once. If a request entered a table
-// twice and a change of the table waited in between, both would wait for ever.
-type entered struct {
-	tables []*table
-	shapes []*shape
-}
-
-// enter enters a table by its name or ARN, unless the request has entered it already.
-func (s *Store) enter(e *entered, name string) (*shape, error) {
-	t, err := s.tables.forItems(name)
-	if err != nil {
-		return nil, err
-	}
-	if i := slices.Index(e.tables, t); i >= 0 {
-		return e.shapes[i], nil
-	}
-	sh, err := t.enter()
-	if err != nil {
-		return nil, err
-	}
-	e.tables, e.shapes = append(e.tables, t), append(e.shapes, sh)
-	return sh, nil
-}
-
-func (e *entered) leave() {
-	for _, t := range e.tables {
-		t.leave()
-	}
-	e.tables = nil
+// transactor carries out transactions that write.
+type transactor struct {
+	*writer
+	tokens *tokens
 }
 
 // action is one prepared write of a transaction.
@@ -57,11 +30,11 @@ type action struct {
 	new attribute.Item
 }
 
-func (s *Store) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Response, error) {
+func (tx *transactor) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Response, error) {
 	var in entered
-	actions, err := s.prepare(&in, q)
+	actions, err := tx.prepare(&in, q)
 	if err == nil {
-		err = s.admitAll(actions)
+		err = tx.admitAll(actions)
 	}
 	if err != nil {
 		in.leave()
@@ -73,27 +46,27 @@ func (s *Store) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Resp
 	}
 	var token []byte
 	if q.Token != "" {
-		token = s.tokenKey(q.Token)
+		token = tx.tokens.key(q.Token)
 		keys = append(keys, token)
 	}
 	h := &c.held
-	h.lockAll(&s.locks, keys)
-	b := s.space.Pebble.NewBatch()
+	h.lockAll(tx.locks, keys)
+	b := tx.space.Pebble.NewBatch()
 	defer b.Close()
-	r, err := s.transact(c, b, q, actions, token)
+	r, err := tx.transact(c, b, q, actions, token)
 	switch {
 	case err != nil:
 		var told *exception.Error
 		if errors.As(err, &told) {
-			err = errors.Join(s.refuse(h, in.leave), err)
+			err = errors.Join(tx.refuse(h, in.leave), err)
 		} else {
 			h.unlock()
 			in.leave()
 		}
 	case b.Empty():
-		err = s.refuse(h, in.leave)
+		err = tx.refuse(h, in.leave)
 	default:
-		err = s.commit(c, b, in.leave)
+		err = tx.commit(c, b, in.leave)
 	}
 	if err != nil {
 		return nil, err
@@ -102,14 +75,14 @@ func (s *Store) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Resp
 }
 
 // prepare makes the checks that need no reads.
-func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error) {
+func (tx *transactor) prepare(in *entered, q *api.TransactWriteItems) ([]action, error) {
 	actions := make([]action, len(q.Actions))
 	seen, twice := make(map[string]bool, len(actions)), false
 	for i := range actions {
 		a := &actions[i]
 		a.TransactAction = &q.Actions[i]
 		var err error
-		if a.sh, err = s.enter(in, a.Table); err != nil {
+		if a.sh, err = in.enter(tx.tables, a.Table); err != nil {
 			return nil, err
 		}
 		a.at = a.Key
@@ -149,14 +122,14 @@ func (s *Store) prepare(in *entered, q *api.TransactWriteItems) ([]action, error
 var errTwice = exception.Invalid("Transaction request cannot include multiple operations on one item")
 
 // admitAll returns an error if the tables' limits do not admit the transaction.
-func (s *Store) admitAll(actions []action) error {
+func (tx *transactor) admitAll(actions []action) error {
 	var wrong reasons
 	for i := range actions {
 		a := &actions[i]
 		if a.sh.model == nil {
 			continue
 		}
-		if err := s.meter.admit(a.sh, capacity.Write, a.key); err != nil {
+		if err := tx.meter.admit(a.sh, capacity.Write, a.key); err != nil {
 			if err := wrong.add(len(actions), i, err); err != nil {
 				return err
 			}
@@ -166,12 +139,12 @@ func (s *Store) admitAll(actions []action) error {
 }
 
 // settle does for a transaction what afford does for a single write. The units count twice.
-func (s *Store) settle(c *Call, actions []action) error {
+func (tx *transactor) settle(c *Call, actions []action) error {
 	var wrong reasons
 	for i := range c.charges {
 		ch := &c.charges[i]
 		ch.units = ch.units.Transactional()
-		if err := s.meter.allow(ch); err != nil {
+		if err := tx.meter.allow(ch); err != nil {
 			if err := wrong.add(len(actions), ch.action, err); err != nil {
 				return err
 			}
@@ -180,12 +153,12 @@ func (s *Store) settle(c *Call, actions []action) error {
 	if err := wrong.cancelled(); err != nil {
 		return err
 	}
-	s.meter.pay(c.charges)
+	tx.meter.pay(c.charges)
 	return nil
 }
 
 // payCancelled charges the checks of a cancelled transaction, or of one that was done before.
-func (s *Store) payCancelled(actions []action, op capacity.Op) {
+func (tx *transactor) payCancelled(actions []action, op capacity.Op) {
 	for i := range actions {
 		a := &actions[i]
 		if a.sh.model == nil {
@@ -195,58 +168,16 @@ func (s *Store) payCancelled(actions []action, op capacity.Op) {
 		if op == capacity.Read {
 			units = api.ReadUnits(a.old.size, true)
 		}
-		s.meter.spend(a.sh, op, a.key, units.Transactional())
+		tx.meter.spend(a.sh, op, a.key, units.Transactional())
 	}
-}
-
-// reasons collects the reasons why a transaction is cancelled.
-type reasons []exception.CancellationReason
-
-// add notes an error of action i of n. It returns an error that no single action is the reason of.
-func (r *reasons) add(n, i int, err error) error {
-	var e *exception.Error
-	if !errors.As(err, &e) || expression.IsEmptyKey(err) {
-		return err
-	}
-	reason := exception.CancellationReason{Message: e.Message, Item: e.Item}
-	switch e.Kind {
-	case exception.ConditionalCheckFailed:
-		reason.Code = "ConditionalCheckFailed"
-	case exception.Validation:
-		reason.Code = "ValidationError"
-	case exception.ProvisionedThroughputExceeded:
-		reason.Code = "ProvisionedThroughputExceeded"
-	case exception.Throttling, exception.RequestLimitExceeded:
-		reason.Code = "ThrottlingError"
-	case exception.ItemCollectionSizeLimitExceeded:
-		reason.Code = "ItemCollectionSizeLimitExceeded"
-	default:
-		return err
-	}
-	if *r == nil {
-		*r = make(reasons, n)
-		for k := range *r {
-			(*r)[k].Code = "None"
-		}
-	}
-	(*r)[i] = reason
-	return nil
-}
-
-// cancelled returns the transaction's error if there are reasons.
-func (r reasons) cancelled() error {
-	if r == nil {
-		return nil
-	}
-	return exception.Canceled(r)
 }
 
 // transact computes a transaction. The caller holds its locks. If the token is known, the
 // transaction has been done before.
-func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, actions []action, token []byte) (*api.TransactWriteResponse, error) {
+func (tx *transactor) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, actions []action, token []byte) (*api.TransactWriteResponse, error) {
 	done := false
 	if token != nil {
-		digest, found, err := s.token(token)
+		digest, found, err := tx.tokens.find(token)
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +192,7 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 	for i := range actions {
 		a := &actions[i]
 		var err error
-		if a.old, err = c.read(now{s.space.Pebble}, a.key); err != nil {
+		if a.old, err = c.read(now{tx.space.Pebble}, a.key); err != nil {
 			return nil, err
 		}
 		if done {
@@ -275,7 +206,7 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 		size += a.new.Size()
 	}
 	if err := wrong.cancelled(); err != nil {
-		s.payCancelled(actions, capacity.Write)
+		tx.payCancelled(actions, capacity.Write)
 		return nil, err
 	}
 	if err := api.CheckTransactionSize(size); err != nil {
@@ -283,8 +214,8 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 	}
 	r := &api.TransactWriteResponse{}
 	if done {
-		s.payCancelled(actions, capacity.Read)
-		return r, s.answerTransact(r, q, actions, nil)
+		tx.payCancelled(actions, capacity.Read)
+		return r, tx.answerTransact(r, q, actions, nil)
 	}
 	spents := make([]spent, len(actions))
 	for i := range actions {
@@ -299,22 +230,22 @@ func (s *Store) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, ac
 		}
 		var err error
 		from := len(c.charges)
-		if spents[i], err = s.write(c, b, a.sh, a.key, &a.old, a.new); err != nil {
+		if spents[i], err = tx.write(c, b, a.sh, a.key, &a.old, a.new); err != nil {
 			return nil, fmt.Errorf("write an item: %w", err)
 		}
 		for k := from; k < len(c.charges); k++ {
 			c.charges[k].action = i
 		}
 	}
-	if err := s.settle(c, actions); err != nil {
+	if err := tx.settle(c, actions); err != nil {
 		return nil, err
 	}
 	if token != nil {
-		if err := b.Set(token, appendTokenValue(nil, s.options.Clock(), q.Digest), nil); err != nil {
+		if err := b.Set(token, appendTokenValue(nil, tx.clock(), q.Digest), nil); err != nil {
 			return nil, err
 		}
 	}
-	return r, s.answerTransact(r, q, actions, spents)
+	return r, tx.answerTransact(r, q, actions, spents)
 }
 
 // decide computes the item after the action.
@@ -337,7 +268,7 @@ func (a *action) decide(c *Call) error {
 
 // answerTransact adds capacity and metrics to the answer. Without spents the transaction is a
 // repeated one, which costs reads.
-func (s *Store) answerTransact(r *api.TransactWriteResponse, q *api.TransactWriteItems, actions []action, spents []spent) error {
+func (tx *transactor) answerTransact(r *api.TransactWriteResponse, q *api.TransactWriteItems, actions []action, spents []spent) error {
 	if q.Capacity != api.CapacityNone {
 		r.Capacity = []api.ConsumedCapacity{}
 	}
@@ -361,7 +292,7 @@ func (s *Store) answerTransact(r *api.TransactWriteResponse, q *api.TransactWrit
 		}
 		if q.Metrics && spents != nil && len(a.sh.Table.Local) > 0 && a.Kind != api.TransactCheck {
 			var err error
-			if r.Metrics, err = s.addMetrics(r.Metrics, a.Table, a.sh, a.at); err != nil {
+			if r.Metrics, err = addMetrics(tx.space, r.Metrics, a.Table, a.sh, a.at); err != nil {
 				return err
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-func (s *Store) updateItem(c *Call, q *api.UpdateItem) (api.Response, error) {
-	return s.writeSingle(c, &single{
+func (wr *writer) updateItem(c *Call, q *api.UpdateItem) (api.Response, error) {
+	return wr.writeSingle(c, &single{
 		Write: q.Write, table: q.Table, key: q.Key, condition: q.Condition,
 		check: func(sh *shape) error { return checkUpdate(sh, q.Key, q.Update) },
 		apply: func(sh *shape, old attribute.Item) (attribute.Item, error) {

@@ -14,10 +14,10 @@ import (
 // updateTable changes a table. A new index is filled in the background from the existing items, and
 // writes keep it up to date from now on. A deleted index disappears at once. The answer has status
 // UPDATING, as AWS's has.
-func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
-	s.tables.Lock()
-	defer s.tables.Unlock()
-	t, err := s.tables.named(q.Table)
+func (df *definer) updateTable(q *api.UpdateTable) (api.Response, error) {
+	df.tables.Lock()
+	defer df.tables.Unlock()
+	t, err := df.tables.named(q.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := s.options.Clock()
+	now := df.clock()
 	r := old.record.clone()
 	r.Table = changed
 	shown := *changed
@@ -69,16 +69,16 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	}
 	begin, undo, ended := func(*pebble.Batch) error { return nil }, func() {}, func() {}
 	if changed.Stream.Enabled && !old.Table.Stream.Enabled {
-		begin, undo = s.streams.Begin(changed)
+		begin, undo = df.streams.Begin(changed)
 		shown.StreamLabel = changed.StreamLabel
 	}
-	err = s.tables.redefine(t, r, func(b *pebble.Batch) error {
+	err = df.tables.redefine(t, r, func(b *pebble.Batch) error {
 		if err := begin(b); err != nil {
 			return err
 		}
 		if !changed.Stream.Enabled {
 			var err error
-			if ended, err = s.streams.End(b, old.Table); err != nil {
+			if ended, err = df.streams.End(b, old.Table); err != nil {
 				return err
 			}
 		}
@@ -95,9 +95,9 @@ func (s *Store) updateTable(q *api.UpdateTable) (api.Response, error) {
 	}
 	ended()
 	if created {
-		s.running.Go(func() { s.fill(t) })
+		df.filler.start(t)
 	}
-	size, err := s.size(t)
+	size, err := df.size(t)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@
 package items
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -13,90 +12,6 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/engine/capacity"
 )
-
-// maxAnswer is the largest number of bytes of items that a BatchGetItem reads. As with AWS, the
-// remaining keys are unprocessed.
-const maxAnswer = 16 << 20
-
-func (s *Store) batchGetItem(ctx context.Context, c *Call, q *api.BatchGetItem) (api.Response, error) {
-	shapes := make([]*shape, len(q.Tables))
-	for i := range q.Tables {
-		g := &q.Tables[i]
-		t, err := s.tables.forItems(g.Table)
-		if err != nil {
-			return nil, err
-		}
-		shapes[i] = t.shape.Load()
-		seen := make(map[string]bool, len(g.Keys))
-		for _, key := range g.Keys {
-			if err := shapes[i].Table.CheckKey(key); err != nil {
-				return nil, err
-			}
-			c.key = shapes[i].appendItemKey(c.key[:0], key)
-			if seen[string(c.key)] {
-				return nil, exception.Invalid("Provided list of item keys contains duplicates")
-			}
-			seen[string(c.key)] = true
-		}
-	}
-	r := &api.BatchGetResponse{}
-	size := 0
-	var refused error // of the last key that was throttled
-	done := 0
-	for i := range q.Tables {
-		g := &q.Tables[i]
-		found := api.BatchGetItems{Table: g.Table}
-		var units api.Units
-		left := *g
-		left.Keys = nil
-		for k, key := range g.Keys {
-			if size >= maxAnswer {
-				left.Keys = append(left.Keys, g.Keys[k:]...)
-				break
-			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			c.key = shapes[i].appendItemKey(c.key[:0], key)
-			if shapes[i].model != nil {
-				if err := s.meter.admit(shapes[i], capacity.Read, c.key); err != nil {
-					refused = err
-					left.Keys = append(left.Keys, key)
-					continue
-				}
-			}
-			st, err := c.read(now{s.space.Pebble}, c.key)
-			if err != nil {
-				return nil, err
-			}
-			done++
-			size += st.size
-			took := api.ReadUnits(st.size, g.Consistent)
-			units += took
-			if shapes[i].model != nil {
-				s.meter.spend(shapes[i], capacity.Read, c.key, took)
-			}
-			text, err := c.project(&st, g.Projection)
-			if err != nil {
-				return nil, err
-			}
-			if st.exists {
-				found.Items = append(found.Items, text)
-			}
-		}
-		if left.Keys != nil {
-			r.Unprocessed = append(r.Unprocessed, left)
-		}
-		r.Tables = append(r.Tables, found)
-		if q.Capacity != api.CapacityNone {
-			r.Capacity = append(r.Capacity, *readCapacity(g.Table, q.Capacity, units))
-		}
-	}
-	if done == 0 && refused != nil {
-		return nil, refused
-	}
-	return r, nil
-}
 
 // put is one prepared write of a batch.
 type put struct {
@@ -110,9 +25,9 @@ type put struct {
 }
 
 // batchWriteItem applies all writes together. DynamoDB does not promise that.
-func (s *Store) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, error) {
+func (wr *writer) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, error) {
 	var in entered
-	puts, err := s.preparePuts(&in, q)
+	puts, err := wr.preparePuts(&in, q)
 	if err != nil {
 		in.leave()
 		return nil, err
@@ -122,17 +37,17 @@ func (s *Store) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, er
 		keys[i] = puts[i].key
 	}
 	h := &c.held
-	h.lockAll(&s.locks, keys)
-	b := s.space.Pebble.NewBatch()
+	h.lockAll(wr.locks, keys)
+	b := wr.space.Pebble.NewBatch()
 	defer b.Close()
 	spents := make([]spent, len(puts))
 	left := 0
 	for i := range puts {
 		p := &puts[i]
 		if p.sh.model != nil {
-			spents[i], err = s.writeLimited(c, b, p)
+			spents[i], err = wr.writeLimited(c, b, p)
 		} else {
-			spents[i], err = s.writeBatched(c, b, p, q.Capacity != api.CapacityNone)
+			spents[i], err = wr.writeBatched(c, b, p, q.Capacity != api.CapacityNone)
 		}
 		if err != nil && isThrottled(err) {
 			p.throttle, err = err, nil
@@ -150,39 +65,39 @@ func (s *Store) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, er
 		return nil, puts[0].throttle
 	}
 	if b.Empty() {
-		err = s.refuse(h, in.leave)
+		err = wr.refuse(h, in.leave)
 	} else {
-		err = s.commit(c, b, in.leave)
+		err = wr.commit(c, b, in.leave)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.answerBatch(q, puts, spents)
+	return wr.answerBatch(q, puts, spents)
 }
 
 // writeBatched adds one write to the Pebble batch.
-func (s *Store) writeBatched(c *Call, b *pebble.Batch, p *put, needsOld bool) (spent, error) {
+func (wr *writer) writeBatched(c *Call, b *pebble.Batch, p *put, needsOld bool) (spent, error) {
 	var old stored
 	if p.item == nil || p.sh.needsOld() || needsOld {
 		var err error
-		if old, err = c.read(now{s.space.Pebble}, p.key); err != nil {
+		if old, err = c.read(now{wr.space.Pebble}, p.key); err != nil {
 			return spent{}, err
 		}
 	}
-	return s.write(c, b, p.sh, p.key, &old, p.item)
+	return wr.write(c, b, p.sh, p.key, &old, p.item)
 }
 
 // writeLimited adds one write to the Pebble batch, if the limits let it.
-func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
-	if err := s.meter.admit(p.sh, capacity.Write, p.key); err != nil {
+func (wr *writer) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
+	if err := wr.meter.admit(p.sh, capacity.Write, p.key); err != nil {
 		return spent{}, err
 	}
-	own := s.space.Pebble.NewBatch()
+	own := wr.space.Pebble.NewBatch()
 	defer own.Close()
 	charges, changes := len(c.charges), len(c.changes)
-	sp, err := s.writeBatched(c, own, p, true)
+	sp, err := wr.writeBatched(c, own, p, true)
 	if err == nil {
-		err = s.meter.afford(c.charges[charges:])
+		err = wr.meter.afford(c.charges[charges:])
 	}
 	if err != nil {
 		// A write that is not done costs nothing, and no stream reports it.
@@ -193,12 +108,12 @@ func (s *Store) writeLimited(c *Call, b *pebble.Batch, p *put) (spent, error) {
 }
 
 // preparePuts makes the checks of a batch that need no reads.
-func (s *Store) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
+func (wr *writer) preparePuts(in *entered, q *api.BatchWriteItem) ([]put, error) {
 	var puts []put
 	seen := map[string]bool{}
 	for i := range q.Tables {
 		bt := &q.Tables[i]
-		sh, err := s.enter(in, bt.Table)
+		sh, err := in.enter(wr.tables, bt.Table)
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +157,7 @@ func addUnprocessed(all []api.BatchWriteTable, p *put) []api.BatchWriteTable {
 	return append(all, api.BatchWriteTable{Table: p.table, Writes: []api.BatchWrite{w}})
 }
 
-func (s *Store) answerBatch(q *api.BatchWriteItem, puts []put, spents []spent) (api.Response, error) {
+func (wr *writer) answerBatch(q *api.BatchWriteItem, puts []put, spents []spent) (api.Response, error) {
 	r := &api.BatchWriteResponse{}
 	for i := range puts {
 		if puts[i].throttle != nil {
@@ -255,7 +170,7 @@ func (s *Store) answerBatch(q *api.BatchWriteItem, puts []put, spents []spent) (
 		}
 		if q.Metrics && len(puts[i].sh.Table.Local) > 0 {
 			var err error
-			if r.Metrics, err = s.addMetrics(r.Metrics, name, puts[i].sh, puts[i].at); err != nil {
+			if r.Metrics, err = addMetrics(wr.space, r.Metrics, name, puts[i].sh, puts[i].at); err != nil {
 				return nil, err
 			}
 		}
