@@ -147,6 +147,17 @@ func TestEncodingDecodes(t *testing.T) {
 		if again := back.Encode(); !bytes.Equal(again, text) {
 			t.Fatalf("%s is encoded again as %s", text, again)
 		}
+		var names []string
+		for i := range item {
+			if rapid.Bool().Draw(t, "wanted") {
+				names = append(names, item[i].Name)
+			}
+		}
+		names = append(names, rapid.StringN(1, -1, -1).Draw(t, "another name"))
+		some, err := d.Some(text, names...)
+		if want := item.Only(names...); err != nil || !some.Equal(want) || len(some) != len(want) {
+			t.Fatalf("%q of %s are %s, %v; want %s", names, text, some, err, want)
+		}
 	})
 }
 

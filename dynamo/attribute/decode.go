@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -71,6 +72,26 @@ func (d *Decoder) Item(src []byte) (Item, error) {
 	d.reader.Reset(src)
 	item := d.ReadItem(&d.reader)
 	if err := d.reader.End(); err != nil {
+		return nil, SerializationError(err)
+	}
+	return item, nil
+}
+
+// Some decodes only the attributes with some names, each given once, of an item that Encode has
+// written. It does not read what follows the last of them.
+func (d *Decoder) Some(src []byte, names ...string) (Item, error) {
+	r := &d.reader
+	r.Reset(src)
+	item := Item(d.attributes.take(len(names)))
+	for r.Object(); len(item) < len(names) && r.Next(); {
+		name := r.Name()
+		if !slices.Contains(names, name) {
+			r.Skip()
+			continue
+		}
+		item = append(item, Attribute{name, d.readValue(r, "Unexpected value type in payload")})
+	}
+	if err := r.Err(); err != nil {
 		return nil, SerializationError(err)
 	}
 	return item, nil

@@ -171,8 +171,8 @@ func (t *Table) Projects(ix *Index, name string) bool {
 
 // Names appends the key's attributes, hash first.
 func (k Key) Names(dst []string) []string {
-	dst = append(dst, k.Hash...)
-	return append(dst, k.Range...)
+	dst = slices.Grow(dst, len(k.Hash)+len(k.Range))
+	return append(append(dst, k.Hash...), k.Range...)
 }
 
 // Has says whether an attribute is part of the key.

@@ -35,7 +35,11 @@ func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.
 				return err
 			}
 		}
-		if result.Add(shown) || !more || len(rows) == 0 {
+		full, err := result.Add(shown)
+		if err != nil {
+			return err
+		}
+		if full || !more || len(rows) == 0 {
 			return use(result.Answer())
 		}
 		after = &rows[len(rows)-1]
@@ -151,8 +155,18 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 			if err != nil {
 				return err
 			}
-			rows, rest = append(rows, some...), more
-			return m.note(r.Capacity, some, more != nil)
+			rest = more
+			if rest != nil { // the rows' sizes are needed
+				if err := m.fanout.Complete(&d, some); err != nil {
+					return err
+				}
+			}
+			if rows == nil {
+				rows = some
+			} else {
+				rows = append(rows, some...)
+			}
+			return m.note(r.Capacity, some, rest != nil)
 		}
 		if err := backend.Retried(ctx, m.patience, func() error { return m.runner.Backend.Answer(ctx, q, read) }); err != nil {
 			return nil, err

@@ -134,7 +134,11 @@ func (s *store) fanout(f *plan.Fanout) (*plan.Result, error) {
 			}
 		}
 		rows, more := r.Page()
-		if result.Add(rows) || !more {
+		full, err := result.Add(rows)
+		if err != nil {
+			return nil, err
+		}
+		if full || !more {
 			return result, nil
 		}
 		start = result.Last()

@@ -135,12 +135,13 @@ type Fanout struct {
 	seq       atomic.Int64 // sequence number of the last row
 }
 
-// Row is an item that was read.
+// Row is an item that was read. Most rows that a Fanout reads are not in its page. If nothing but
+// the sort key is needed to order them, Rows leaves them encoded, and Complete decodes them.
 type Row struct {
 	Sort attribute.Value   // value of the sort key
-	Item attribute.Item    // without hidden attributes
-	Text attribute.Encoded // the same, encoded
-	Size int               // its size in an unsharded table
+	Item attribute.Item    // without hidden attributes; nil: the row is encoded
+	Text attribute.Encoded // the same, encoded; of an encoded row, with its hidden attributes
+	Size int               // its size in an unsharded table; 0: the row is encoded
 
 	At   int  // the shard from which it was read
 	Stub bool // it is what remains of an item that moved to another shard
@@ -329,7 +330,7 @@ func (f *Fanout) selects() api.Select {
 // Rows share the memory of d, but not that of the answer.
 func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsResponse, after, upto *Row) (rows []Row, rest *api.Query, err error) {
 	rows = make([]Row, 0, len(r.Items))
-	beyond := false
+	beyond, encoded := false, f.sort != "" && !f.ties && !f.table.strict && f.table.adopted == nil
 	size := 0
 	for _, text := range r.Items {
 		size += len(text)
@@ -337,30 +338,24 @@ func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsRe
 	arena := make(attribute.Encoded, 0, size)
 	for _, text := range r.Items {
 		start := len(arena)
-		shard, stub := 0, f.table.from != nil && isStub(text)
-		if f.table.adopted == nil {
-			arena = appendStripped(arena, text, "")
-			text = arena[start:len(arena):len(arena)]
-		} else {
-			arena = append(arena, text...)
-			text, shard = f.table.adopted.cutInPlace(arena[start:len(arena):len(arena)])
+		arena = append(arena, text...)
+		row := Row{Text: arena[start:len(arena):len(arena)], At: at, Stub: f.table.from != nil && isStub(text)}
+		shard := 0
+		if f.table.adopted != nil {
+			row.Text, shard = f.table.adopted.cutInPlace(row.Text)
 		}
-		item, err := d.Item(text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("table %s has an item that is none: %w", f.table.Physical, err)
+		if encoded {
+			if err := f.readSort(d, &row); err != nil {
+				return nil, nil, err
+			}
+		} else if err := f.complete(d, &row); err != nil {
+			return nil, nil, err
 		}
-		row := Row{Item: item, Text: text, Size: item.Size(), At: at, Stub: stub}
 		if f.table.elsewhere(&row) {
 			continue
 		}
-		if f.sort != "" {
-			var ok bool
-			if row.Sort, ok = item.Get(f.sort); !ok {
-				return nil, nil, exception.New(exception.InternalServerError, "table %s has an item without its sort key", f.table.Physical)
-			}
-		}
 		if f.ties {
-			row.key = item.Only(api.StartNames(f.table.Logical, f.index)...)
+			row.key = row.Item.Only(api.StartNames(f.table.Logical, f.index)...)
 			if row.seq = f.seq.Add(1); f.table.drawn() {
 				row.shard = shard
 			} else {
@@ -382,6 +377,58 @@ func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsRe
 		next.Limit -= len(rows)
 	}
 	return rows, &next, nil
+}
+
+// readSort reads the sort key of an encoded row.
+func (f *Fanout) readSort(d *attribute.Decoder, row *Row) (err error) {
+	from, to := member(row.Text, f.sort)
+	if from == to {
+		return f.noSort()
+	}
+	if row.Sort, err = d.Value(row.Text[from:to]); err != nil {
+		return f.noItem(err)
+	}
+	return nil
+}
+
+// complete decodes a row. The row may be complete already.
+func (f *Fanout) complete(d *attribute.Decoder, row *Row) (err error) {
+	if row.Item != nil {
+		return nil
+	}
+	if f.table.adopted == nil {
+		row.Text = stripInPlace(row.Text)
+	}
+	if row.Item, err = d.Item(row.Text); err != nil {
+		return f.noItem(err)
+	}
+	row.Size = row.Item.Size()
+	if f.sort == "" {
+		return nil
+	}
+	var ok bool
+	if row.Sort, ok = row.Item.Get(f.sort); !ok {
+		return f.noSort()
+	}
+	return nil
+}
+
+func (f *Fanout) noItem(err error) error {
+	return fmt.Errorf("table %s has an item that is none: %w", f.table.Physical, err)
+}
+
+func (f *Fanout) noSort() error {
+	return exception.New(exception.InternalServerError, "table %s has an item without its sort key", f.table.Physical)
+}
+
+// Complete decodes rows that Rows has left encoded.
+func (f *Fanout) Complete(d *attribute.Decoder, rows []Row) error {
+	for i := range rows {
+		if err := f.complete(d, &rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keep copies a key out of an answer's memory.
@@ -406,6 +453,8 @@ type Result struct {
 	bytes  int
 	last   *Row
 	full   bool
+
+	decoder attribute.Decoder // of rows that were left encoded
 }
 
 // Result returns an empty page.
@@ -426,13 +475,16 @@ func (r *Result) Last() *Row { return r.last }
 
 // Add adds the next rows, as far as the page takes them, and reports whether the page is full. It
 // is full if it has Limit rows or a megabyte.
-func (r *Result) Add(rows []Row) (full bool) {
+func (r *Result) Add(rows []Row) (full bool, err error) {
 	q := r.fanout.query
 	for i := range rows {
 		if r.full {
-			return true
+			return true, nil
 		}
 		row := &rows[i]
+		if err := r.fanout.complete(&r.decoder, row); err != nil {
+			return false, err
+		}
 		r.last = row
 		r.bytes += row.Size
 		r.out.ScannedCount++
@@ -448,7 +500,7 @@ func (r *Result) Add(rows []Row) (full bool) {
 		}
 		r.full = r.bytes >= PageSize || q.Limit > 0 && r.out.ScannedCount == q.Limit
 	}
-	return r.full
+	return r.full, nil
 }
 
 // Consumed adds the capacity that an answer to a Fetch consumed.

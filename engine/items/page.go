@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // pageSize is the number of bytes of items that a page reads. The page ends with the item that
@@ -30,6 +31,9 @@ type reader struct {
 	*base
 	lag *lag // nil: indexes are up to date
 }
+
+// fewItems is the largest number of items for which a page makes room before it reads them.
+const fewItems = 16
 
 // reading is a prepared Query or Scan.
 type reading struct {
@@ -120,7 +124,7 @@ func (rd *reader) page(ctx context.Context, c *Call, r *reading) (api.Response, 
 	r.after()
 	p := &pager{reading: r, c: c, out: &api.ItemsResponse{CountOnly: r.Select == api.SelectCount}}
 	if !p.out.CountOnly {
-		p.out.Items = []attribute.Encoded{}
+		p.out.Items = make([]attribute.Encoded, 0, min(r.Limit, fewItems))
 	}
 	if bytes.Compare(r.lower, r.upper) < 0 {
 		if err := rd.readPage(ctx, p); err != nil {
@@ -246,16 +250,14 @@ func (p *pager) take(text attribute.Encoded) error {
 
 // end sets the LastEvaluatedKey: the keys of the table and of the index in the last entry.
 func (p *pager) end(text attribute.Encoded) error {
-	st := stored{exists: true, text: p.c.keep(text)}
-	item, err := p.c.decode(&st)
-	if err != nil {
-		return err
-	}
 	names := p.sh.Table.Key.Names(nil)
 	if p.ix != nil {
 		names = p.ix.Key.Names(names)
 	}
-	p.out.LastKey = item.Only(names...)
+	var err error
+	if p.out.LastKey, err = p.c.stored.Some(p.c.keep(text), names...); err != nil {
+		return fmt.Errorf("%w: an item's attributes: %w", storage.ErrCorrupt, err)
+	}
 	return nil
 }
 
