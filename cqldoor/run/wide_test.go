@@ -106,6 +106,14 @@ func TestLargeRows(t *testing.T) {
 			p.SetValues(wire.Values{Count: 2, Raw: wire.AppendBytes(wire.AppendBytes(nil, be32(i)), make([]byte, size))})
 			c.call(wire.OpQuery, wire.AppendQuery(nil, wire.V4, &wire.Query{Text: []byte("INSERT INTO " + s.keyspace + ".large (p, c, v) VALUES (1, ?, ?)"), Params: p}))
 		}
+		// The store keeps blocks that were read in its cache. In half of all processes that are
+		// built with -race, Pebble takes the memory of its cache from Go's heap. So everything is
+		// read once before, row by row, which fills the cache as far as it will be.
+		for i := range rows {
+			p := wire.Params{Consistency: wire.One}
+			p.SetValues(wire.Values{Count: 1, Raw: wire.AppendBytes(nil, be32(i))})
+			c.call(wire.OpQuery, wire.AppendQuery(nil, wire.V4, &wire.Query{Text: []byte("SELECT v FROM " + s.keyspace + ".large WHERE p = 1 AND c = ?"), Params: p}))
+		}
 		before := heap()
 		st.peak.mu.Lock()
 		st.peak.most = before
@@ -135,7 +143,7 @@ func TestLargeRows(t *testing.T) {
 		}
 		st.peak.mu.Lock()
 		defer st.peak.mu.Unlock()
-		return st.peak.most - before
+		return max(st.peak.most, before) - before
 	}
 	bounded, free := read(maxHeld), read(math.MaxInt)
 	t.Logf("%d MiB at most; without a bound %d MiB", bounded>>20, free>>20)

@@ -113,6 +113,7 @@ type (
 		op          comparator
 		left, right operand
 		decided     decided
+		among       *haystack // a long set that is one of the operands
 	}
 	betweenNode struct {
 		value, low, high operand
@@ -186,11 +187,11 @@ func (n *compareNode) match(item attribute.Item) bool {
 	w, ok2 := n.right.resolve(item)
 	switch n.op {
 	case eq:
-		return ok1 && ok2 && v.Equal(w)
+		return ok1 && ok2 && n.among.equal(v, w)
 	case ne:
 		// A value that does not exist differs from all values, and from another that does not
 		// exist.
-		return !ok1 || !ok2 || !v.Equal(w)
+		return !ok1 || !ok2 || !n.among.equal(v, w)
 	}
 	if !ok1 || !ok2 {
 		return false

@@ -18,8 +18,41 @@ import (
 // decided is the result of a condition without paths.
 type decided struct{ known, holds bool }
 
+// preparation keeps what several parts of a condition share, because they name the same value.
+type preparation struct {
+	lists map[*attribute.Value]*haystack // by the first element
+	texts map[scalar]*haystack
+}
+
 // prepare prepares a condition for many items.
 func prepare(n node) {
+	(&preparation{map[*attribute.Value]*haystack{}, map[scalar]*haystack{}}).node(n)
+}
+
+// haystack returns the haystack of a value.
+func (p *preparation) haystack(v attribute.Value) *haystack {
+	if isScalar(v.Kind()) {
+		name := scalar{v.Kind(), v.Text()}
+		h, known := p.texts[name]
+		if !known {
+			h = newHaystack(v)
+			p.texts[name] = h
+		}
+		return h
+	}
+	if v.Kind() != attribute.L && !v.Kind().IsSet() || v.Len() == 0 {
+		return nil
+	}
+	elems := v.Elems()
+	h, known := p.lists[&elems[0]]
+	if !known {
+		h = newHaystack(v)
+		p.lists[&elems[0]] = h
+	}
+	return h
+}
+
+func (p *preparation) node(n node) {
 	decide := func(d *decided, n node, operands ...*operand) {
 		for _, o := range operands {
 			if o.kind == sizeOfLiteral && !o.sized.known {
@@ -38,15 +71,22 @@ func prepare(n node) {
 	switch n := n.(type) {
 	case andNode:
 		for _, c := range n {
-			prepare(c)
+			p.node(c)
 		}
 	case orNode:
 		for _, c := range n {
-			prepare(c)
+			p.node(c)
 		}
 	case notNode:
-		prepare(n.node)
+		p.node(n.node)
 	case *compareNode:
+		if n.op == eq || n.op == ne {
+			for _, o := range []*operand{&n.left, &n.right} {
+				if o.kind == literalOperand && o.literal.Kind().IsSet() {
+					n.among = p.haystack(o.literal)
+				}
+			}
+		}
 		decide(&n.decided, n, &n.left, &n.right)
 	case *betweenNode:
 		decide(&n.decided, n, &n.value, &n.low, &n.high)
@@ -63,7 +103,7 @@ func prepare(n node) {
 		decide(&n.decided, n, &n.value, &n.prefix)
 	case *containsNode:
 		if n.value.kind == literalOperand && n.element.hasPath() {
-			n.among = newHaystack(n.value.literal)
+			n.among = p.haystack(n.value.literal)
 		}
 		decide(&n.decided, n, &n.value, &n.element)
 	}
@@ -109,6 +149,22 @@ const (
 	longText = 4096
 	often    = 64
 )
+
+// equal reports whether two values are equal, of which one is the set of the haystack or h is nil.
+// Both would be sorted else.
+func (h *haystack) equal(v, w attribute.Value) bool {
+	if h == nil || v.Kind() != w.Kind() || v.Len() != w.Len() {
+		return v.Equal(w)
+	}
+	for _, set := range []attribute.Value{v, w} {
+		for _, e := range set.Elems() {
+			if !h.scalars[scalar{e.Kind(), e.Text()}] {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // contains returns what the function of that name does.
 func (h *haystack) contains(w attribute.Value) bool {

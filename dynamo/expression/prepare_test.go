@@ -197,3 +197,33 @@ func TestLongUpdates(t *testing.T) {
 		}
 	}
 }
+
+// TestManyComparisonsWithOneSet names a long set in many comparisons with an attribute. What they
+// allocate does not grow with the product of their number and the set's length.
+func TestManyComparisonsWithOneSet(t *testing.T) {
+	allocated := func(n, m int) uint64 {
+		text := strings.TrimSuffix(strings.Repeat("a=:s AND ", n), " AND ")
+		c, err := literals(t, attribute.Attribute{Name: ":s", Value: longSet(m)}).Condition(FilterExpression, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, other := longSet(m).Elems(), longSet(m + 1).Elems()[1:]
+		reversed := make([]attribute.Value, m)
+		for i := range same {
+			reversed[m-1-i] = same[i]
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if !c.Match(attribute.NewItem(attribute.Attribute{Name: "a", Value: attribute.Set(attribute.SS, reversed)})) {
+			t.Error("a set in another order is not equal")
+		}
+		if c.Match(attribute.NewItem(attribute.Attribute{Name: "a", Value: attribute.Set(attribute.SS, other)})) {
+			t.Error("another set is equal")
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, two := allocated(75, 2000), allocated(150, 4000); two > 3*one {
+		t.Errorf("%d bytes for 75 comparisons with 2000 elements, %d for 150 with 4000", one, two)
+	}
+}
