@@ -68,23 +68,22 @@ func (c *cqlChanger) order(ctx context.Context, o string) (s reshard.Status, err
 
 func shardsOption(to reshard.Target) string { return "'shards': '" + strconv.Itoa(to.Shards) + "'" }
 
-// errPlainTable refuses a change back to a plain table, which the door cannot carry out yet.
-var errPlainTable = errors.New("a sharded table of CQL cannot be made plain again while it is in use yet; create a plain table of another name and copy the rows")
+// optionsOf returns the options that stand for a layout. A plain table has none.
+func optionsOf(to reshard.Target) (options []string) {
+	if to.Shards != 0 {
+		options = append(options, shardsOption(to))
+	}
+	return options
+}
 
 // Plan implements reshard.Changer.
 func (c *cqlChanger) Plan(ctx context.Context, to reshard.Target) (o reshard.Outlook, err error) {
-	if to.Shards == 0 {
-		return o, errPlainTable
-	}
-	return o, c.alter(ctx, shardsOption(to)+", 'change': 'plan'", &o)
+	return o, c.alter(ctx, strings.Join(append(optionsOf(to), "'change': 'plan'"), ", "), &o)
 }
 
 // Start implements reshard.Changer.
 func (c *cqlChanger) Start(ctx context.Context, to reshard.Target) (s reshard.Status, err error) {
-	if to.Shards == 0 {
-		return s, errPlainTable
-	}
-	if err := c.alter(ctx, shardsOption(to), nil); err != nil {
+	if err := c.alter(ctx, strings.Join(optionsOf(to), ""), nil); err != nil {
 		return s, err
 	}
 	return c.Status(ctx)

@@ -245,6 +245,14 @@ func TestKilledWhileChanging(t *testing.T) {
 	t.Run("plain", func(t *testing.T) {
 		killedWhileChanging(t, "", func(r *rand.Rand) string { return fmt.Sprintf("'shards': '%d'", 1+r.IntN(9)) })
 	})
+	t.Run("plain again", func(t *testing.T) {
+		killedWhileChanging(t, byThree, func(r *rand.Rand) string {
+			if r.IntN(2) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("'shards': '%d'", 1+r.IntN(9))
+		})
+	})
 	t.Run("keys", func(t *testing.T) {
 		killedWhileChanging(t, byThree, func(r *rand.Rand) string {
 			return fmt.Sprintf("'key': '%d', 'shards': '%d'", r.IntN(killPartitions), 1+r.IntN(9))

@@ -307,7 +307,7 @@ func (j *journey) barrier(ctx context.Context) error {
 			if err == nil {
 				j.passed, j.without = e.Layout.Generation, without
 			}
-			if c := e.Change; err == nil && without && c.Step == reshard.Announced && !c.Back && e.Layout.Plain() {
+			if c := e.Change; err == nil && without && c.Step == reshard.Announced && !c.Back && e.Layout.Plain() && e.Physical == e.Table {
 				// A door that vanished may still forward to the plain table statements that it
 				// judged before.
 				back, err := c.TakeBack()
@@ -471,6 +471,13 @@ func (j *journey) end(ctx context.Context) error {
 	}
 	layout.Used = max(top(e.Layout), top(e.Next))
 	layout.Remains = j.record.Sofar.strays > 0
+	switch {
+	case e.Second == nil:
+	case e.Change.Step == reshard.Cleaned: // the second table has the rows of this change only
+		layout.Used, layout.Remains = top(e.Next), false
+	default: // the first table is as it was
+		layout.Used, layout.Remains = e.Layout.Used, e.Layout.Remains
+	}
 	if ofKeys(e.Layout, e.Next) { // the pass did not look at the other keys
 		layout.Remains = layout.Remains || e.Layout.Remains
 	}

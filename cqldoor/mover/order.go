@@ -27,11 +27,8 @@ func top(l *shard.Layout) int { return l.Last() }
 // Start publishes a change to the layout asked; a mover carries it out. It returns an Invalid error
 // that lists everything that stands against the change.
 func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, asked *shard.Layout) (*catalog.Entry, error) {
-	if e.Left() {
-		return nil, wire.Invalidf("write_sharding: the change of table %s before is not over yet: a table that it has left is being dropped; wait until that is over", e)
-	}
-	if e.Change != nil {
-		return nil, wire.Invalidf("write_sharding: table %s is being changed already (%s, to %s); wait until that is over, or take it back", e, e.Change.Step, e.Next)
+	if err := busy(e); err != nil {
+		return nil, err
 	}
 	if why := Refuse(ks, physical, e.Layout, asked); len(why) > 0 {
 		return nil, wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(why, "; "))
@@ -42,11 +39,8 @@ func (m *Mover) Start(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace
 // StartKey publishes a change that gives one partition key its own number of shards. text is the
 // key as the client wrote it.
 func (m *Mover) StartKey(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, physical *schema.Table, key []byte, text string, n int) (*catalog.Entry, error) {
-	if e.Left() {
-		return nil, wire.Invalidf("write_sharding: the change of table %s before is not over yet: a table that it has left is being dropped; wait until that is over", e)
-	}
-	if e.Change != nil {
-		return nil, wire.Invalidf("write_sharding: table %s is being changed already (%s); wait until that is over, or take it back", e, e.Change.Step)
+	if err := busy(e); err != nil {
+		return nil, err
 	}
 	to, err := ToKey(e.Layout, key, n)
 	if err != nil {
@@ -142,7 +136,7 @@ func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, e
 			s.RowsTotal, s.RowsMoved, s.RowsVerified = l.counts.Total, l.counts.Moved, l.counts.Verified
 		}
 		if e.Left() {
-			s.Phase = leaving(e).String()
+			s.Phase = leaving(e, l.result).String()
 		}
 		return s, err
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/describe"
@@ -22,14 +23,21 @@ import (
 )
 
 // A change from unsharded to sharded fills a second physical table, which has the shard in its key.
-// The mover writes the table's name to the catalogue before it makes the table, so that a door that
-// dies in between leaves no unknown table. When the change has ended, the mover drops the table
-// that no longer has the rows.
+// A change from sharded to unsharded fills one that does not have it. The mover writes the table's
+// name to the catalogue before it makes the table, so that a door that dies in between leaves no
+// unknown table. When the change has ended, the mover drops the table that no longer has the rows.
 
 // RefusePlain returns all reasons why a plain table cannot be sharded while it is in use, or
 // nothing if there is none.
 func RefusePlain(ks *schema.Keyspace, t *schema.Table, to *shard.Layout) []string {
-	why := Refuse(ks, t, shard.Plain(), to)
+	return RefuseSecond(ks, t, shard.Plain(), to)
+}
+
+// RefuseSecond returns all reasons why the rows of the physical table t cannot be moved to a second
+// physical table, which has no shards or is the first that has them. It returns nothing if there is
+// none.
+func RefuseSecond(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []string {
+	why := Refuse(ks, t, from, to)
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	if t.View != nil {
 		add("it is a materialized view")
@@ -54,19 +62,25 @@ func RefusePlain(ks *schema.Keyspace, t *schema.Table, to *shard.Layout) []strin
 	if extensions, _ := t.Options["extensions"].(map[string][]byte); len(extensions) > 0 {
 		add("it has extensions, which only what has made them can make again")
 	}
-	if t.Columns[to.Column] != nil {
+	if !to.Plain() && t.Columns[to.Column] != nil {
 		add("it has a column %s; choose another name for the hidden one: 'column': '…'", to.Column)
 	}
 	return why
 }
 
-// sharded returns the physical table to which a plain one is copied.
-func sharded(t *schema.Table, name string, l *shard.Layout) *schema.Table {
+// reshaped returns the physical table to which the physical table t, with layout from, is copied.
+// One of the two layouts is plain.
+func reshaped(t *schema.Table, name string, from, to *shard.Layout) *schema.Table {
 	out := *t
-	hidden := &schema.Column{Name: l.Column, Type: value.Native(value.Int), Kind: schema.PartitionKey, Position: len(t.PartitionKey)}
 	out.Name = name
-	out.PartitionKey = append(slices.Clone(t.PartitionKey), hidden)
 	out.Columns = maps.Clone(t.Columns)
+	if to.Plain() {
+		out.PartitionKey = slices.Clone(t.PartitionKey[:len(t.PartitionKey)-1])
+		delete(out.Columns, from.Column)
+		return &out
+	}
+	hidden := &schema.Column{Name: to.Column, Type: value.Native(value.Int), Kind: schema.PartitionKey, Position: len(t.PartitionKey)}
+	out.PartitionKey = append(slices.Clone(t.PartitionKey), hidden)
 	out.Columns[hidden.Name] = hidden
 	return &out
 }
@@ -96,6 +110,50 @@ func (m *Mover) StartPlain(ctx context.Context, ks *schema.Keyspace, t *schema.T
 	if e, err = m.opts.Catalogue.Entry(ctx, e.Keyspace, e.Table); err != nil || e == nil || e.Second == nil {
 		return nil, errors.Join(err, catalog.ErrChanged)
 	}
+	return m.fillOrTidy(ctx, e, t, to)
+}
+
+// StartSecond publishes a change between two physical tables; a mover carries it out. The table has
+// an entry in the catalogue: it is sharded and becomes plain, or it once became plain and is sharded
+// again. t is the physical table that has the rows. drawn is a random id from which the second table
+// gets its name.
+func (m *Mover) StartSecond(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, t *schema.Table, to *shard.Layout, drawn [16]byte) (*catalog.Entry, error) {
+	if err := busy(e); err != nil {
+		return nil, err
+	}
+	why := RefuseSecond(ks, t, e.Layout, to)
+	more, err := m.unseen(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if why = append(why, more...); len(why) > 0 {
+		return nil, wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(why, "; "))
+	}
+	prepared := e.Filling(catalog.Second{Physical: catalog.SecondName(e.Table, drawn)})
+	prepared.Started = m.opts.Now().Truncate(time.Millisecond) // other doors leave the second table alone for a lease
+	if ks.Tables[prepared.Second.Physical] != nil {
+		return nil, fmt.Errorf("the name %s is taken; try again", prepared.Second.Physical)
+	}
+	if e, err = m.opts.Catalogue.Publish(ctx, e, prepared); err != nil {
+		return nil, err
+	}
+	return m.fillOrTidy(ctx, e, t, to)
+}
+
+// busy returns an error if a change of the entry's table is not over.
+func busy(e *catalog.Entry) error {
+	switch {
+	case e.Left():
+		return wire.Invalidf("write_sharding: the change of table %s before is not over yet: a table that it has left is being dropped; wait until that is over", e)
+	case e.Change != nil:
+		return wire.Invalidf("write_sharding: table %s is being changed already (%s, to %s); wait until that is over, or take it back", e, e.Change.Step, e.Next)
+	}
+	return nil
+}
+
+// fillOrTidy makes the second table of an entry and publishes the change. If that fails, it drops
+// the table again.
+func (m *Mover) fillOrTidy(ctx context.Context, e *catalog.Entry, t *schema.Table, to *shard.Layout) (*catalog.Entry, error) {
 	next, err := m.fill(ctx, e, t, to)
 	if err != nil {
 		return nil, errors.Join(err, m.Tidy(context.WithoutCancel(ctx), e.Keyspace, e.Table))
@@ -103,27 +161,35 @@ func (m *Mover) StartPlain(ctx context.Context, ks *schema.Keyspace, t *schema.T
 	return next, nil
 }
 
-// OutlookOfPlain returns the cost of a change of a plain table to a layout and changes nothing.
-// against lists reasons against the change besides those of RefusePlain.
-func (m *Mover) OutlookOfPlain(ctx context.Context, ks *schema.Keyspace, t *schema.Table, to *shard.Layout, against ...string) (reshard.Outlook, error) {
-	e := Plain(t)
-	o := reshard.Outlook{Table: e.String(), To: to.N, Refused: append([]string{}, against...), Notes: []string{}}
+// OutlookOfSecond returns the cost of a change between two physical tables and changes nothing. t is
+// the physical table that has the rows. against lists reasons against the change besides those of
+// RefuseSecond.
+func (m *Mover) OutlookOfSecond(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, t *schema.Table, to *shard.Layout, against ...string) (reshard.Outlook, error) {
+	o := reshard.Outlook{Table: e.String(), From: shards(e.Layout), To: shards(to), Refused: append([]string{}, against...), Notes: []string{}}
 	more, err := m.unseen(ctx, t)
 	if err != nil {
 		return o, err
 	}
-	if o.Refused = append(append(o.Refused, RefusePlain(ks, t, to)...), more...); len(o.Refused) > 0 {
+	o.Refused = append(append(o.Refused, RefuseSecond(ks, t, e.Layout, to)...), more...)
+	if e.Change != nil {
+		o.Refused = append(o.Refused, "a change is under way already: "+e.Change.Step.String())
+	}
+	if len(o.Refused) > 0 {
 		return o, nil
 	}
 	got, err := m.count(ctx, e, t, To(e.Layout, to, 0))
 	if err != nil {
 		return o, err
 	}
+	kind, left := "second", "plain"
+	if to.Plain() {
+		kind, left = "plain", "sharded"
+	}
 	o.Rows, o.RowsMoved = got.rows, float64(got.Total)
 	o.Notes = append(o.Notes,
-		"all rows are copied into a second table, and the plain one is dropped in the end: until then everything is stored twice",
+		fmt.Sprintf("all rows are copied into a %s table, and the %s one is dropped in the end: until then everything is stored twice", kind, left),
 		fmt.Sprintf("about %d requests: each row is copied once and read twice; all rows are scanned four times", 3*got.Total),
-		"until the plain table is dropped, writes take two requests, one after the other, and conditions (IF) are refused",
+		fmt.Sprintf("until the %s table is dropped, writes take two requests, one after the other, and conditions (IF) are refused", left),
 		"a row's marker has no readable write time: a copied row gets its oldest cell's")
 	return o, nil
 }
@@ -134,9 +200,9 @@ func Plain(t *schema.Table) *catalog.Entry {
 }
 
 // leaving returns the last step of a change that has ended, except that the second table must still
-// be dropped.
-func leaving(e *catalog.Entry) reshard.Step {
-	if e.Layout.Plain() {
+// be dropped. result is that of the table's last change.
+func leaving(e *catalog.Entry, result string) reshard.Step {
+	if e.Second.ID == ([16]byte{}) || result != reshard.ResultDone {
 		return reshard.Withdrawn
 	}
 	return reshard.Cleaned
@@ -184,7 +250,7 @@ func compact(flags []byte) bool {
 
 // fill makes the second table of an entry and publishes the change.
 func (m *Mover) fill(ctx context.Context, e *catalog.Entry, t *schema.Table, to *shard.Layout) (*catalog.Entry, error) {
-	if _, err := m.opts.Session.Query(ctx, wire.LocalQuorum, describe.Stated(sharded(t, e.Second.Physical, to))); err != nil {
+	if _, err := m.opts.Session.Query(ctx, wire.LocalQuorum, describe.Stated(reshaped(t, e.Second.Physical, e.Layout, to))); err != nil {
 		return nil, fmt.Errorf("make the table that the rows are copied to: %w", err)
 	}
 	m.opts.Catalogue.Agree(ctx)

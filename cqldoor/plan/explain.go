@@ -119,6 +119,15 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 // perShard is how many rows a first fetch asks of each shard. dir lists the buckets of
 // partitions.
 func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained, error) {
+	if p.Plainly != nil && p.Change == nil {
+		e := p.Table.explained("plain table")
+		var values []eval.Value
+		if env != nil {
+			values = p.Plainly.Whole.Values(env, Target{})
+		}
+		e.add(p.Table, p.Plainly.Whole, values)
+		return e, nil
+	}
 	e := p.Table.explained(p.Access.String())
 	if p.Access == Partitions || p.Access == Owners {
 		e.Output = [...]string{"rows", "combined aggregates", "evaluated over merged rows"}[p.Output]

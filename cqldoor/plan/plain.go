@@ -56,6 +56,21 @@ func plainly(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error)
 	return p, err
 }
 
+// ofPlain plans a SELECT on a plain table that is not under a change. The store answers it. Only a
+// read that a door began, during a change that has ended, continues as the door's.
+func ofPlain(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error) {
+	whole, err := plainly(t, stmt, a)
+	if err != nil {
+		return nil, err
+	}
+	p, err := selectIn(t, stmt, a, true, false)
+	if err != nil { // a door does not answer such a read, and has begun none
+		p = &Select{Table: t, Logical: a, Access: Scan, ShardCell: -1, onlyPlainly: true}
+	}
+	p.Plainly = whole
+	return p, nil
+}
+
 // ReadsPlainly returns Plainly if the store can answer a page from the plain table, and nil
 // otherwise. The store can answer while reads use the old places. A read that continues from one of
 // the store's paging states stays there as long as the plain table has all rows. state is the
@@ -64,7 +79,9 @@ func (p *Select) ReadsPlainly(state []byte) *Select {
 	switch {
 	case p.Plainly == nil:
 		return nil
-	case state == nil && (p.Change.Duty.Both() || p.Change.Duty.New()):
+	case p.onlyPlainly:
+		return p.Plainly
+	case state == nil && p.Change != nil && (p.Change.Duty.Both() || p.Change.Duty.New()):
 		return nil
 	case state != nil && IsCursor(p.Table.Identity(), state):
 		return nil

@@ -90,9 +90,10 @@ type Select struct {
 	Quorum bool
 	from   *Table // the table under the change, with its old layout
 
-	// Plainly is the same read as the store answers it for the plain table alone. A change from a
-	// plain table uses it while that table has all rows. The store makes its paging states.
-	Plainly *Select
+	// Plainly is the same read as the store answers it for the plain table alone. It is used while
+	// that table has all rows. The store makes its paging states.
+	Plainly     *Select
+	onlyPlainly bool // the door has no other plan for it
 
 	both bool // it is one of the two reads
 
@@ -113,6 +114,9 @@ func NewMerged(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, erro
 }
 
 func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (*Select, error) {
+	if t.Change == nil && t.Plain() {
+		return ofPlain(t, stmt, a)
+	}
 	if t.Change == nil {
 		return selectIn(t, stmt, a, merged || t.Renamed(), false)
 	}

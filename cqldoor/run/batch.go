@@ -27,7 +27,7 @@ type gathering struct {
 	stamped     *plan.Write // a write that needs the door's timestamp if nobody else gives one
 	split       bool        // a logical partition is written in several shards
 	counters    bool        // the writes change counters
-	hidden      string      // the hidden column of a table with conditions
+	of          *plan.Table // the table of the conditions
 	announced   []announced // writes that may put rows into buckets of time
 	idle        bool        // some statement reaches no shard, so no store response tells whether the client may write
 }
@@ -56,7 +56,7 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	}
 	g.idle = g.idle || len(ms) == 0
 	if w.Logical.Conditional() {
-		g.conditional, g.hidden = true, w.Table.Layout.Column
+		g.conditional, g.of = true, w.Table
 	}
 	g.counters = g.counters || w.Logical.Counter
 	if w.Stamped() {
@@ -246,7 +246,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if g.stamped != nil {
 		r.stamp(req, &in.Params, g.stamped)
 	}
-	return r.sendBatch(ctx, req, &out, &in.Params, g.hidden)
+	return r.sendBatch(ctx, req, &out, &in.Params, g.of)
 }
 
 // writtenBatch executes a BATCH that was sent as one statement of text.
@@ -283,7 +283,7 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	if err := r.appendMutations(ctx, req, &b, g.mutations); err != nil {
 		return err
 	}
-	return r.sendBatch(ctx, req, &b, &p, g.hidden)
+	return r.sendBatch(ctx, req, &b, &p, g.of)
 }
 
 // child returns the planned statement of one part of a BATCH, or nil for a part that is passed

@@ -54,12 +54,12 @@ func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Sta
 			return c.dropKeyspace(ctx, t)
 		}
 	case *syntax.CreateIndex:
-		return c.refuse(ctx, t.Table.Name, errIndex)
+		return c.refuse(ctx, t.Table.Name, "an index", errIndex)
 	case *syntax.CreateView:
 		if c.renamed(t.Name, c.keyspace) {
 			return c.taken(ctx, t.Name.Name, t.IfNotExists)
 		}
-		return c.refuse(ctx, t.Select.From.Name, errView)
+		return c.refuse(ctx, t.Select.From.Name, "a materialized view", errView)
 	case *syntax.Other:
 		if err := c.mayTrigger(ctx, t); err != nil {
 			return err
@@ -70,14 +70,17 @@ func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Sta
 }
 
 // refuse sends the error for a statement that may not alter a sharded table, if the client has
-// the right to alter the table.
-func (c *change) refuse(ctx context.Context, table string, refused error) error {
+// the right to alter the table. what is what the statement would create on it.
+func (c *change) refuse(ctx context.Context, table, what string, refused error) error {
 	t := c.view.Load().tables[c.keyspace][table]
 	if t == nil {
 		return c.other(ctx)
 	}
 	if err := c.mayAlter(ctx, t); err != nil {
 		return err
+	}
+	if t.entry.Layout.Plain() && t.entry.Change == nil {
+		return wire.Invalidf("write_sharding: table %s was sharded once, so the store has it under another name, which %s would show: that is not supported yet", t.entry, what)
 	}
 	return refused
 }
@@ -304,6 +307,7 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 		if err := underChange(t.entry, "DROP"); err != nil {
 			return err
 		}
+		return wire.Invalidf("write_sharding: DROP is not possible yet: a table that the last change of the layout of %s has left is being dropped; wait until that is over", t.entry)
 	}
 	physical := *stmt
 	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}

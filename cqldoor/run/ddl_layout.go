@@ -26,8 +26,6 @@ var (
 		"to be sharded too; keep a second table, written in one batch with the first")
 	errTrigger = wire.Invalidf("write_sharding: CREATE TRIGGER on a sharded table is not supported: the trigger would be given the " +
 		"physical rows, with the hidden column in their key")
-	errPlain = wire.Invalidf("write_sharding: a sharded table cannot be made plain again while it is in use yet; " +
-		"create a plain table of another name and copy")
 	errCompact = wire.Invalidf("write_sharding: a table WITH COMPACT STORAGE cannot be sharded; leave COMPACT STORAGE out")
 	errMask    = wire.Invalidf("write_sharding: MASKED WITH is not supported on sharded tables yet: a fan-out would read masked values")
 )

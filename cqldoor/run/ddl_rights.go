@@ -3,6 +3,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -27,10 +28,11 @@ func (c *change) mayCreate(ctx context.Context, table string) error {
 // mayAlter asks whether the client may alter a sharded table. It sends a statement that adds a
 // column which the table already has.
 func (c *change) mayAlter(ctx context.Context, t *sharded) error {
+	column := cmp.Or(t.entry.Layout.Column, t.physical.PartitionKey[0].Name)
 	return c.may(ctx, &syntax.AlterTable{
 		Name:           syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical},
 		AddIfNotExists: true,
-		Add:            []syntax.ColumnDef{{Name: t.entry.Layout.Column, Type: syntax.TypeRef{Name: syntax.Name{Name: "int"}}}},
+		Add:            []syntax.ColumnDef{{Name: column, Type: syntax.TypeRef{Name: syntax.Name{Name: "int"}}}},
 	})
 }
 

@@ -76,7 +76,7 @@ func (x *schemas) describe(ctx context.Context, req *cqldoor.Request, text strin
 			if t != nil && t.entry.Physical != t.entry.Table {
 				name = describe.Name(t.entry.Table)
 			}
-			if t != nil && !t.entry.Layout.Plain() && text != "" {
+			if t != nil && text != "" && (!t.entry.Layout.Plain() || t.entry.Physical != t.entry.Table) {
 				text = logicalStatement(text, t.physical, t.logical)
 			}
 		}
@@ -105,9 +105,9 @@ func unquoted(name string) string {
 	return name
 }
 
-// logicalStatement returns the CREATE TABLE of a sharded table, made from that of its physical
+// logicalStatement returns the CREATE TABLE of a logical table, made from that of its physical
 // table. The columns are the logical ones. The options are those that the backend writes,
-// whatever its release, followed by write_sharding.
+// whatever its release, followed by write_sharding if the table is sharded.
 func logicalStatement(text string, physical, logical *schema.Table) string {
 	for _, internals := range []bool{false, true} {
 		rest, ok := strings.CutPrefix(text, columnsOf(physical, internals))
@@ -116,8 +116,11 @@ func logicalStatement(text string, physical, logical *schema.Table) string {
 		}
 		end := statementEnd(rest)
 		l := *logical
-		return columnsOf(&l, internals) + rest[:end] + "\n    AND " + catalog.Property + " = " +
-			optionText(logical) + rest[end:]
+		declared := ""
+		if logical.Options[catalog.Property] != nil {
+			declared = "\n    AND " + catalog.Property + " = " + optionText(logical)
+		}
+		return columnsOf(&l, internals) + rest[:end] + declared + rest[end:]
 	}
 	return describe.Table(logical, strings.Contains(text, " WITH ID = "))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
 // execute serves EXECUTE. If it returns an error, nothing else ends the request.
@@ -223,6 +224,9 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 	}
 	env.Wanted = ctx
 	if p := s.plainly(params); p != nil {
+		if p.sel.Table.Renamed() {
+			return r.answerRenamed(ctx, req, s, p, params, &env, metadataID)
+		}
 		return r.answerOne(ctx, req, p, params, &env, metadataID)
 	}
 	merged, err := s.merged(params)
@@ -286,9 +290,9 @@ func (r *Router) answerOne(ctx context.Context, req *cqldoor.Request, s *stateme
 	return respond(ctx, req, nil, body)
 }
 
-// withoutColumn removes a column from the RESULT of a conditional write, which shows the row as
-// the store has it.
-func withoutColumn(v wire.Version, body []byte, name string) ([]byte, error) {
+// logicalRow returns the RESULT of a conditional write, which shows the row as the store has it,
+// without the hidden column and with the logical table's name.
+func logicalRow(v wire.Version, body []byte, t *plan.Table) ([]byte, error) {
 	if wire.KindOf(body) != wire.ResultRows {
 		return body, nil
 	}
@@ -302,14 +306,19 @@ func withoutColumn(v wire.Version, body []byte, name string) ([]byte, error) {
 	}
 	hidden := -1
 	for i, c := range columns {
-		if c.Name == name {
+		if c.Name == t.Layout.Column {
 			hidden = i
 		}
 	}
-	if hidden < 0 {
+	if hidden < 0 && !t.Renamed() {
 		return body, nil
 	}
-	shown := append(append([]wire.Column(nil), columns[:hidden]...), columns[hidden+1:]...)
+	var shown []wire.Column
+	for i, c := range columns {
+		if c.Table = t.Name; i != hidden {
+			shown = append(shown, c)
+		}
+	}
 	var w wire.RowsWriter
 	w.Begin(nil, wire.EncodeColumns(v, shown))
 	it := rows.Iter(nil)

@@ -371,10 +371,7 @@ func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 			return cells, true
 		}
 	}
-	if t.entry.Layout.Plain() {
-		return cells, true
-	}
-	if at, ok := s.position["column_name"]; ok && string(cells[at]) == t.entry.Layout.Column {
+	if at, ok := s.position["column_name"]; ok && !t.entry.Layout.Plain() && string(cells[at]) == t.entry.Layout.Column {
 		return nil, false
 	}
 	if t.entry.Physical != t.entry.Table {
@@ -384,7 +381,7 @@ func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 			cells[at] = t.entry.ID[:]
 		}
 	}
-	if at, ok := s.position["extensions"]; ok && s.Table.Name == "tables" {
+	if at, ok := s.position["extensions"]; ok && !t.entry.Layout.Plain() && s.Table.Name == "tables" {
 		cells = slices.Clone(cells)
 		cells[at] = withExtension(cells[at], optionText(t.logical))
 	}

@@ -271,8 +271,8 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 		}
 		return c.json(s)
 	}
-	if len(declared) == 0 {
-		return errPlain
+	if len(declared) == 0 || e.Layout.Plain() && e.Change == nil {
+		return c.alterSecond(ctx, e, t, declared, order)
 	}
 	if declared.names(optionKey) {
 		return c.alterKey(ctx, e, t, declared, order)

@@ -4,15 +4,19 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // A plain table is sharded while it is in use by a change between two physical tables: the plain
@@ -65,21 +69,22 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if len(declared) == 0 {
 		return wire.Invalidf("write_sharding: table %s.%s is plain already", table.Keyspace, table.Name)
 	}
-	for _, name := range []string{optionKey, optionFrom, optionRowsFrom, "base", "epochs", "row_epochs"} {
-		if declared.names(name) {
-			return wire.Invalidf("write_sharding: table %s.%s is plain; shard it first, and give it '%s' then", table.Keyspace, table.Name, name)
-		}
+	if err := declared.fitsPlain(carrier.Plain(table)); err != nil {
+		return err
 	}
 	asked, warnings, err := declared.layout(table)
 	if err != nil {
 		return err
 	}
-	against, err := c.againstPlain(ctx)
+	against, err := c.againstSecond(ctx)
 	if err != nil {
 		return err
 	}
+	if c.r.opts.Eras == nil {
+		against = append(against, "this router does not know what its doors have forwarded")
+	}
 	if order == changePlan {
-		o, err := c.movers.mover.OutlookOfPlain(ctx, s.Keyspaces[c.keyspace], table, asked, against...)
+		o, err := c.movers.mover.OutlookOfSecond(ctx, carrier.Plain(table), s.Keyspaces[c.keyspace], table, asked, against...)
 		if err != nil {
 			return err
 		}
@@ -94,11 +99,64 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
 }
 
-// againstPlain returns the reasons against sharding any plain table in use.
-func (c *change) againstPlain(ctx context.Context) (why []string, err error) {
-	if c.r.opts.Eras == nil {
-		why = append(why, "this router does not know what its doors have forwarded")
+// alterSecond starts a change of a table with an entry to a second physical table, or replies with
+// the outlook of one. The table is sharded and becomes plain (declared is empty), or it became plain
+// once and is sharded again.
+func (c *change) alterSecond(ctx context.Context, e *catalog.Entry, t *sharded, declared declaration, order string) error {
+	asked, warnings := shard.Plain(), []string(nil)
+	if len(declared) > 0 {
+		if err := declared.fitsPlain(e); err != nil {
+			return err
+		}
+		var err error
+		if asked, warnings, err = declared.layout(t.logical); err != nil {
+			return err
+		}
 	}
+	if e.Layout.Plain() && asked.Plain() {
+		return wire.Invalidf("write_sharding: table %s is plain already", e)
+	}
+	s, err := c.catalog.Schema(ctx, e.Keyspace)
+	if err != nil {
+		return errCatalog(err)
+	}
+	ks := s.Keyspaces[e.Keyspace]
+	physical := s.Table(e.Keyspace, e.Physical)
+	if physical == nil || physical.ID != e.PhysicalID() {
+		return wire.Invalidf("table %s does not exist", e)
+	}
+	against, err := c.againstSecond(ctx)
+	if err != nil {
+		return err
+	}
+	if order == changePlan {
+		o, err := c.movers.mover.OutlookOfSecond(ctx, e, ks, physical, asked, against...)
+		if err != nil {
+			return err
+		}
+		return c.json(o)
+	}
+	if len(against) > 0 {
+		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(against, "; "))
+	}
+	if _, err := c.movers.mover.StartSecond(ctx, e, ks, physical, asked, c.r.opts.UUID()); err != nil {
+		return err
+	}
+	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
+}
+
+// fitsPlain refuses options that a plain table cannot be sharded with.
+func (d declaration) fitsPlain(e *catalog.Entry) error {
+	for _, name := range []string{optionKey, optionFrom, optionRowsFrom, "base", "epochs", "row_epochs"} {
+		if d.names(name) {
+			return wire.Invalidf("write_sharding: table %s is plain; shard it first, and give it '%s' then", e, name)
+		}
+	}
+	return nil
+}
+
+// againstSecond returns the reasons against any change between two physical tables.
+func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
 	if c.req.Username != "" {
 		why = append(why, "the store has accounts, and keeps their rights by the physical tables' names: the rights on this table would not be rights on the one that takes its place")
 	}
@@ -113,7 +171,7 @@ func (c *change) againstPlain(ctx context.Context) (why []string, err error) {
 		return nil, errCatalog(err)
 	}
 	if !alone {
-		why = append(why, "other doors are on the store, and what they have forwarded to the plain table cannot be waited for yet; end them, and start them again when the change has ended")
+		why = append(why, "other doors are on the store, and a change between a plain table and a sharded one begins at the only door yet; end them, and start them again when the change has begun")
 	}
 	if err := c.member.Knows(ctx, reshard.Steps()...); err != nil {
 		why = append(why, err.Error())
@@ -250,9 +308,49 @@ func (v *view) describesPhysical(text, keyspace string) (string, error) {
 	return text, nil
 }
 
-// plainly returns the statement that the store answers from the plain table during a change from
-// it, or nil if the store cannot answer it so. It raises the consistency of params to the change's
-// level: nothing is read below that.
+// answerRenamed executes the statement plain, with which the store answers s from a plain table of
+// another name. It answers with the store's rows, described as those of the logical table.
+func (r *Router) answerRenamed(ctx context.Context, req *cqldoor.Request, s, plain *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
+	var warnings []string
+	if s.sel.Logical.Selection.Aggregated {
+		b, err := s.sel.Bind(env)
+		if err != nil {
+			return err
+		}
+		warnings = aggregateWarnings(b)
+	}
+	whole := plain.whole()
+	ids, err := plain.physical.prepare(ctx, req.Link, req.Version, whole.Text)
+	if err != nil {
+		return err
+	}
+	s.showMetadata(req.Version, params)
+	p := *params
+	p.SetKeyspace(nil)
+	p.SetValues(encodeValues(whole.Values(env, plan.Target{})))
+	p.SetSkipMetadata(true) // the text names the columns, so they are known
+	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
+		Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})})
+	if err != nil {
+		return err
+	}
+	rows, err := wire.ParseRows(body)
+	if err != nil {
+		return err
+	}
+	var w wire.RowsWriter
+	w.Begin(nil, s.metadata(req.Version, params, metadataID))
+	if rows.Metadata.Count != w.Metadata.Count {
+		return fmt.Errorf("run: the store answers %q with %d columns, and not with %d", whole.Text, rows.Metadata.Count, w.Metadata.Count)
+	}
+	w.Rows(rows.Count, rows.Raw)
+	w.SetPagingState(rows.Metadata.PagingState)
+	return respond(ctx, req, warnings, w.Finish())
+}
+
+// plainly returns the statement that the store answers from the plain table, which has all rows, or
+// nil if the store cannot answer it so. During a change it raises the consistency of params to the
+// change's level: nothing is read below that.
 func (s *statement) plainly(params *wire.Params) *statement {
 	if s.sel == nil || s.sel.Plainly == nil {
 		return nil

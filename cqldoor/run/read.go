@@ -89,16 +89,22 @@ func (o *output) room(bytes int) error {
 }
 
 func (o *output) begin(v wire.Version, params *wire.Params, metadataID []byte) {
-	m := encodeColumns(v, o.s.head.Table, o.s.sel.Logical.Columns)
-	changed := v >= wire.V5 && metadataID != nil && string(metadataID) != string(o.s.metadataID[:])
+	o.w.Begin(*outputs.Get().(*[]byte), o.s.metadata(v, params, metadataID))
+}
+
+// metadata returns the metadata of a SELECT's result, without the columns if the client knows them.
+// metadataID is the id in an EXECUTE of v5, nil for a QUERY.
+func (s *statement) metadata(v wire.Version, params *wire.Params, metadataID []byte) wire.Metadata {
+	m := encodeColumns(v, s.head.Table, s.sel.Logical.Columns)
+	changed := v >= wire.V5 && metadataID != nil && string(metadataID) != string(s.metadataID[:])
 	if params.Has(wire.QuerySkipMetadata) && !changed {
 		m = wire.Metadata{Flags: wire.MetadataNone, Count: m.Count}
 	}
 	if changed {
 		m.Flags |= wire.MetadataNewID
-		m.NewID = o.s.metadataID[:]
+		m.NewID = s.metadataID[:]
 	}
-	o.w.Begin(*outputs.Get().(*[]byte), m)
+	return m
 }
 
 // outputs holds buffers for results.

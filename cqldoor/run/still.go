@@ -45,6 +45,9 @@ func (c *change) alterStill(ctx context.Context, t *sharded, declared declaratio
 		return true, wire.Invalidf("table %s does not exist", t.entry)
 	case e.Foreign != nil:
 		return true, wire.Invalidf("write_sharding: %s", e.Foreign)
+	case e.Layout.Plain() && e.Change == nil:
+		err := declared.fitsPlain(e)
+		return err != nil, err
 	case e.Change != nil:
 		if declared.names(optionFrom) || declared.names(optionRowsFrom) {
 			return true, wire.Invalidf("write_sharding: the layout of %s is being changed already (%s)", e, e.Change.Step)

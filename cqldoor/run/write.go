@@ -85,7 +85,7 @@ func (r *Router) conditional(ctx context.Context, req *cqldoor.Request, w *plan.
 	if err != nil {
 		return err
 	}
-	if body, err = withoutColumn(req.Version, body, w.Table.Layout.Column); err != nil {
+	if body, err = logicalRow(req.Version, body, w.Table); err != nil {
 		return err
 	}
 	if w.Logical.Scope == analysis.ScopeStatic {
@@ -145,7 +145,7 @@ func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mut
 	if err := r.appendMutations(ctx, req, &b, ms); err != nil {
 		return err
 	}
-	return r.sendBatch(ctx, req, &b, params, "")
+	return r.sendBatch(ctx, req, &b, params, nil)
 }
 
 // mutateEach sends writes that need not be applied together: deletions in disjoint shards. The
@@ -245,14 +245,15 @@ func (r *Router) appendMutations(ctx context.Context, req *cqldoor.Request, b *w
 	return nil
 }
 
-// sendBatch sends a batch and answers with its result, without the hidden column.
-func (r *Router) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params, hidden string) error {
+// sendBatch sends a batch and answers with its result. of is the table of the batch's conditions, nil
+// if it has none.
+func (r *Router) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params, of *plan.Table) error {
 	body, err := r.applyBatch(ctx, req, b, params)
 	if err != nil {
 		return err
 	}
-	if hidden != "" {
-		if body, err = withoutColumn(req.Version, body, hidden); err != nil {
+	if of != nil {
+		if body, err = logicalRow(req.Version, body, of); err != nil {
 			return err
 		}
 	}
