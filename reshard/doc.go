@@ -34,6 +34,11 @@
 // without acknowledging switched then the change goes back to switching, too, and all rows
 // are verified again. The exploration goes both ways there: neither loses data.
 //
+// A change between a plain table and a sharded one has the same steps in both directions.
+// Its places are in two physical tables. The mover empties neither: at the end it drops
+// the table that is left. The second table has a name that no table had before. Otherwise
+// what an earlier change has sent, and what arrives late, would be found in the new place.
+//
 // What a door does is a Duty: short programs of acts (Act), one for reads and two
 // for writes. What the mover does with a row is a program of the same acts.
 //
@@ -49,7 +54,7 @@
 // or after the change, or sent at ONE or ANY; one client that reads at both doors;
 // doors that crash, stall between planning and sending, and lose their leases;
 // messages of doors, of readers and of the mover that arrive any time later; the way
-// back from every step; tombstones that are purged.
+// back from every step; tombstones that are purged; places in one table and in two.
 //
 // What the exploration found, and what was changed for it: a copy that a dead mover
 // had sent may arrive after verify. If the copier did not see an acknowledged

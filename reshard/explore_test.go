@@ -49,6 +49,11 @@ type scene struct {
 	late  bool   // messages arrive late, leases end while requests are under way
 	back  bool   // the change may be taken back, at any moment
 	grace bool   // in settled, tombstones of the new place may be purged
+
+	// The places are in two tables, one of them plain: from plain to sharded or back, which is the
+	// same to the machine. The mover empties neither table, but drops one at the end.
+	tables bool
+	ghost  cell // what an earlier change sent to a table of the second one's name, late: FreshPlaces forbids the name
 }
 
 func (s scene) String() string {
@@ -57,6 +62,10 @@ func (s scene) String() string {
 	if s.used != 0 {
 		fmt.Fprintf(&b, ", used place %v", s.used)
 	}
+	if s.ghost != 0 {
+		fmt.Fprintf(&b, ", late from an earlier change %v", s.ghost)
+	}
+	fmt.Fprintf(&b, ", tables %v", s.tables)
 	fmt.Fprintf(&b, ", one %b, any %b, reads %d, late %v, back %v, grace %v", s.one, s.any, s.reads, s.late, s.back, s.grace)
 	return b.String()
 }
@@ -160,6 +169,9 @@ func (m *machine) begin() state {
 	s.doors = [2]door{{lease: true}, {lease: true}}
 	if m.used != 0 && !On(FreshPlaces) {
 		s.place[newPlace] = m.used
+	}
+	if m.ghost != 0 && !On(FreshPlaces) { // else it finds no table
+		s.strayed[0] = stray{m.ghost, newPlace}
 	}
 	return s
 }
@@ -588,6 +600,7 @@ func (m *machine) work(s state) {
 	todo, _ := c.Next(Facts{Barrier: true, Quiet: true})
 	program := todo.Program()
 	switch {
+	case m.tables && (todo == Clean || todo == Discard):
 	case todo == Clean:
 		s.put(oldPlace, deletion(20))
 	case todo == Discard:

@@ -25,7 +25,13 @@ func holds(t *testing.T, sc scene) {
 }
 
 // TestRules switches each rule off: the same scene holds with it, and fails without.
-func TestRules(t *testing.T) {
+func TestRules(t *testing.T) { rules(t, false) }
+
+// TestRulesOfTwoTables does so for a change between a plain table and a sharded one, in either
+// direction.
+func TestRulesOfTwoTables(t *testing.T) { rules(t, true) }
+
+func rules(t *testing.T, tables bool) {
 	fails := map[Rule]scene{
 		NewFirst:          {ops: []cell{w(5), d(6)}, first: w(4)},
 		QuorumFloor:       {ops: []cell{w(5)}, first: w(4), one: 1},
@@ -47,6 +53,9 @@ func TestRules(t *testing.T) {
 		if !ok {
 			t.Errorf("rule %b has no scene", r)
 			continue
+		}
+		if sc.tables = tables; tables && r == FreshPlaces {
+			sc = scene{first: d(4), ghost: w(3), tables: true} // a name that was used before
 		}
 		holds(t, sc)
 		restore := Off(r)
@@ -70,6 +79,9 @@ func TestExplored(t *testing.T) {
 		{ops: []cell{d(6)}, first: w(4), reads: 2, back: true},
 		{ops: []cell{w(3)}, first: d(4), reads: 2, back: true},
 		{ops: []cell{d(5), w(6)}, first: w(4), one: 1},
+		{ops: []cell{d(5), w(6)}, first: w(4), one: 1, tables: true, ghost: w(3)},
+		{ops: []cell{d(6)}, first: w(4), reads: 2, back: true, tables: true, ghost: d(5)},
+		{ops: []cell{d(6)}, first: w(4), late: true, back: true, tables: true},
 	} {
 		holds(t, sc)
 	}
