@@ -24,6 +24,9 @@ func TestSecondTables(t *testing.T) {
 	done := changing.Filled(sharded)
 	settled := *done
 	settled.Second = nil
+	again := settled.Filling(Second{"t_evenkeel_00000002", [16]byte{3}}).Filled(shard.Plain())
+	plainAgain := *again
+	plainAgain.Second = nil
 	back := settled.Filling(Second{"t_evenkeel_00000002", [16]byte{3}}).Changing(shard.Plain(), change)
 	for _, c := range []struct {
 		what     string
@@ -38,6 +41,8 @@ func TestSecondTables(t *testing.T) {
 		{"changing", changing, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001", false},
 		{"done", done, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001", true},
 		{"settled", &settled, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001", false},
+		{"plain again, and the sharded table left", again, "t_evenkeel_00000001", own, "shard", "t_evenkeel_00000002 t_evenkeel_00000001", true},
+		{"plain again", &plainAgain, "t_evenkeel_00000002", [16]byte{3}, "shard", "t_evenkeel_00000002", false},
 		{"on the way back", back, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001 t_evenkeel_00000002", false},
 	} {
 		r := Row{"keyspace_name": []byte("ks"), "table_name": []byte("t")}

@@ -50,11 +50,17 @@ type ExplainedStatement struct {
 }
 
 func (t *Table) explained(access string) *Explained {
+	if t.Plain() && t.Change == nil {
+		access = "plain table"
+	}
 	return &Explained{Table: string(syntax.AppendName(nil, syntax.Name{Keyspace: t.Keyspace, Name: t.Name})), Layout: t.Layout.String(), Access: access, Shards: []int{}, Statements: []ExplainedStatement{}}
 }
 
 // add adds a statement and the shards that it visits.
 func (e *Explained) add(t *Table, s *Statement, values []eval.Value, shards ...int) {
+	if t.Plain() && t.Change == nil {
+		shards = nil
+	}
 	out := ExplainedStatement{CQL: s.Text, Shards: shards}
 	for i, v := range values {
 		out.Values = append(out.Values, t.show(s, s.Slots[i], v))
@@ -120,7 +126,7 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 // partitions.
 func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained, error) {
 	if p.Plainly != nil && p.Change == nil {
-		e := p.Table.explained("plain table")
+		e := p.Table.explained(p.Access.String())
 		var values []eval.Value
 		if env != nil {
 			values = p.Plainly.Whole.Values(env, Target{})
@@ -256,6 +262,7 @@ func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 		e.add(p.Table, m.Statement, m.Values, m.Shard)
 	}
 	switch {
+	case p.Table.Plain() && p.Table.Change == nil:
 	case ms.Disjoint:
 		e.Access = "deletions"
 	case len(e.Statements) == 1 && p.random != nil:

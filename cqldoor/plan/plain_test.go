@@ -250,6 +250,60 @@ func TestReadsBetweenTables(t *testing.T) {
 	}
 }
 
+// TestOfPlain checks the plans on a plain table of another name that is not under a change. The store
+// answers each read as it is, and each write is one statement without a shard. A read that a door
+// began continues as the door's.
+func TestOfPlain(t *testing.T) {
+	sharded, s := testTable(t, plainSchema)
+	table, err := NewKept(sharded.Table, Kept{shard.Plain(), "t_2"})
+	if err != nil || !table.Renamed() || !table.Plain() {
+		t.Fatalf("%+v %v", table, err)
+	}
+	began := Cursor{Key: AppendKey(nil, [][]byte{IntValue(1), []byte("a")}), After: [][]byte{IntValue(2)}}.Encode(table.Identity())
+	for text, c := range map[string]struct {
+		want string
+		door bool // a door can have begun it
+	}{
+		"SELECT * FROM t WHERE p = 1 AND q = 'a'":                    {"SELECT p, q, c, s, v, n FROM ks.t_2 WHERE p = 1 AND q = 'a'", true},
+		"SELECT count(*) FROM t":                                     {"SELECT count(*) FROM ks.t_2", true},
+		"SELECT token(p, q), c FROM t WHERE p = 1 AND q = 'a'":       {"SELECT token(p, q), c FROM ks.t_2 WHERE p = 1 AND q = 'a'", false},
+		"SELECT c FROM t WHERE token(p, q) > token(1, 'a')":          {"SELECT c FROM ks.t_2 WHERE token(p, q) > token(1, 'a')", false},
+		"SELECT p, max(c) FROM t GROUP BY p, q ALLOW FILTERING":      {"SELECT p, max(c) FROM ks.t_2 GROUP BY p, q ALLOW FILTERING", true},
+		"SELECT v FROM t WHERE p = ? AND q = ? ORDER BY c DESC":      {"SELECT v FROM ks.t_2 WHERE p = ? AND q = ? ORDER BY c DESC", true},
+		"SELECT DISTINCT p, q, s FROM t WHERE token(p, q) > 5":       {"SELECT DISTINCT p, q, s FROM ks.t_2 WHERE token(p, q) > 5", true},
+		"SELECT v FROM t WHERE p = 1 AND q = 'a' AND c IN (1, 2, 3)": {"SELECT v FROM ks.t_2 WHERE p = 1 AND q = 'a' AND c IN (1, 2, 3)", true},
+	} {
+		tree, a := analysed(t, s, text)
+		p, err := NewSelect(table, tree.(*syntax.Select), a.(*analysis.Select))
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		for _, state := range [][]byte{nil, []byte("the store's")} {
+			if got := p.ReadsPlainly(state); p.Whole != nil || got == nil || got.Whole.Text != c.want {
+				t.Errorf("%s is %+v, and should be %s", text, got.Whole, c.want)
+			}
+		}
+		if got := p.ReadsPlainly(began); (got == nil) != c.door {
+			t.Errorf("%s goes on as a door's read: %v", text, got == nil)
+		}
+	}
+	for text, want := range map[string]string{
+		"INSERT INTO t (p, q, c, v) VALUES (?, 'a', 2, 'x') IF NOT EXISTS": "INSERT INTO ks.t_2 (p, q, c, v) VALUES (?, ?, ?, 'x') IF NOT EXISTS",
+		"UPDATE t SET v = 'x' WHERE p = 1 AND q = 'a' AND c = 2":           "UPDATE ks.t_2 SET v = 'x' WHERE p = ? AND q = ? AND c = ?",
+		"DELETE FROM t WHERE p = 1 AND q = 'a' AND c = 2":                  "DELETE FROM ks.t_2 WHERE p = ? AND q = ? AND c = ?",
+	} {
+		tree, a := analysed(t, s, text)
+		p, err := NewWrite(table, tree, a.(*analysis.Write))
+		if err != nil || p.Whole == nil || p.Whole.Text != want {
+			t.Errorf("%s is %+v (%v), and should be %s", text, p.Whole, err, want)
+		}
+		e, err := p.Explain(&eval.Env{Values: []eval.Value{{Bytes: IntValue(1)}}}, nil)
+		if err != nil || e.Access != "plain table" || len(e.Shards) > 0 || len(e.Statements) != 1 {
+			t.Errorf("%s is explained as %+v (%v)", text, e, err)
+		}
+	}
+}
+
 // TestPositionsOfPlain checks that a plain table's positions equal those of Cassandra's own
 // partitions.
 func TestPositionsOfPlain(t *testing.T) {
