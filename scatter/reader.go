@@ -29,9 +29,9 @@ type Options[R any] struct {
 	// Group is how many shards one fetch may ask. Default 1.
 	Group int
 
-	// Nodes returns the nodes that have a shard, best first. Shards that share a fetch share a
-	// node. Nil: it does not matter. See Together.
-	Nodes func(shard int) []int
+	// Nodes returns the nodes that have a shard, and how many of them, from the first on, it is
+	// read at. Shards that share a fetch share a node. Nil: it does not matter. See Together.
+	Nodes func(shard int) (all []int, best int)
 
 	// Upto, if set, is the last wanted row, known from an earlier look. Expect is then how many
 	// rows each shard had up to it. If that still holds, each shard is asked once and returns no
@@ -54,6 +54,7 @@ type Fetch[R any] struct {
 	After  *R
 	Upto   *R
 	Limit  int
+	Place  // see Options.Nodes
 
 	members []int // indexes of the shards
 }
@@ -261,10 +262,10 @@ func (r *Reader[R]) enqueue(members []int, upto *R, limit func(member int) int) 
 		}
 		if r.o.Nodes == nil {
 			for group := range slices.Chunk(members[:n], r.o.Group) {
-				r.ask(group, upto, limit)
+				r.ask(Group{group, Unplaced}, upto, limit)
 			}
 		} else {
-			for _, group := range Together(members[:n], r.o.Group, func(m int) []int { return r.o.Nodes(r.o.Shards[m]) }) {
+			for _, group := range Together(members[:n], r.o.Group, func(m int) ([]int, int) { return r.o.Nodes(r.o.Shards[m]) }) {
 				r.ask(group, upto, limit)
 			}
 		}
@@ -273,6 +274,7 @@ func (r *Reader[R]) enqueue(members []int, upto *R, limit func(member int) int) 
 }
 
 // ask queues a fetch of shards that start at the same place.
-func (r *Reader[R]) ask(members []int, upto *R, limit func(member int) int) {
-	r.queue = append(r.queue, Fetch[R]{After: r.shards[members[0]].upto, Upto: upto, Limit: limit(members[0]), members: members})
+func (r *Reader[R]) ask(g Group, upto *R, limit func(member int) int) {
+	first := g.Members[0]
+	r.queue = append(r.queue, Fetch[R]{After: r.shards[first].upto, Upto: upto, Limit: limit(first), Place: g.Place, members: g.Members})
 }

@@ -112,11 +112,11 @@ func (c *Cache) MaxVersion(ctx context.Context) (wire.Version, error) {
 }
 
 // AppendNodes implements store.Locator.
-func (c *Cache) AppendNodes(dst []int, keyspace string, key []byte) []int {
+func (c *Cache) AppendNodes(dst []int, keyspace string, key []byte) (nodes []int, best int) {
 	if l, ok := c.store.(store.Locator); ok {
 		return l.AppendNodes(dst, keyspace, key)
 	}
-	return dst
+	return dst, 0
 }
 
 // Open implements store.Store.

@@ -22,7 +22,8 @@
 //     its tokens are (package ring), in the door's own rack if there is one. Conditions, and
 //     reads at SERIAL, go to the first replica that can be reached, so that those of several
 //     doors meet there. A part of a fan-out goes to the node that it names; AppendNodes
-//     returns such nodes.
+//     returns such nodes. A host that has answered nothing for a second comes after all
+//     other replicas.
 //  7. A read that is part of a fan-out may be sent to two hosts (hedge.go). Nothing else is sent
 //     twice. Its caller gets one answer.
 //  8. Close ends every goroutine and connection that the package started.

@@ -27,8 +27,10 @@ type slowRing struct {
 	held []func(*wire.Error)
 }
 
-func newSlowRing(t testing.TB, o Options) *slowRing {
-	r := &slowRing{tokenRing: newTokenRing(t, 2), t: t}
+func newSlowRing(t testing.TB, o Options) *slowRing { return slowed(t, newTokenRing(t, 2), o) }
+
+func slowed(t testing.TB, ring *tokenRing, o Options) *slowRing {
+	r := &slowRing{tokenRing: ring, t: t}
 	r.cl = connectTo(t, o, r.servers[0])
 	r.link = r.open(t, r.cl)
 	for i := 0; i < 3*(latencyKnown+1) || slices.ContainsFunc(r.cl.hostList(), func(h *host) bool { return h.latency.slow.Load() == 0 }); i++ {
@@ -69,7 +71,7 @@ func (r *slowRing) release() {
 
 // part sends a part of a fan-out to the first two nodes of a partition.
 func (r *slowRing) part(id string, consistency wire.Consistency, key []byte) <-chan wire.Op {
-	nodes := r.cl.AppendNodes(nil, "ks", key)
+	nodes, _ := r.cl.AppendNodes(nil, "ks", key)
 	return r.send(store.AtNodes(store.Wide(r.t.Context()), nodes[0], nodes[1]), id, consistency, key)
 }
 
@@ -296,6 +298,43 @@ func TestLatency(t *testing.T) {
 	for b := range latencyBuckets - 1 {
 		if end := endOf(b); b >= 8 && (bucketOf(end) != b+1 || bucketOf(end-time.Microsecond) != b) {
 			t.Fatalf("bucket %d ends at %v, which is in %d", b, end, bucketOf(end))
+		}
+	}
+}
+
+// TestHedgeInARack checks that a door with a rack hedges a read whose only replica in the rack does
+// not answer in time. The hedge goes to a replica in another rack, and to no node without the rows.
+func TestHedgeInARack(t *testing.T) {
+	r := slowed(t, placed(t, 2, place{"dc1", "a"}, place{"dc1", "b"}, place{"dc1", "c"}), Options{Rack: "b"})
+	r.holdNode(1)
+	owned := map[string][]int{string(r.keysOf(0, 1)[0]): {1, 0}, string(r.keysOf(1, 1)[0]): {1, 2}}
+	for key, want := range owned {
+		if nodes, best := r.cl.AppendNodes([]int{9}, "ks", []byte(key)); best != 1 || len(nodes) != 3 || nodes[0] != 9 {
+			t.Errorf("%d nodes of %v are best", best, nodes)
+		}
+		if op := <-r.part(selecting, wire.LocalQuorum, []byte(key)); op != wire.OpResult {
+			t.Errorf("the read is answered by %s", op)
+		}
+		if at := r.nodesOf(key); !slices.Equal(at, want) {
+			t.Errorf("the read came to nodes %v, not to %v", at, want)
+		}
+	}
+	r.release()
+	r.settled()
+
+	near := r.cl.hostAt(r.servers[1].addr)
+	near.quiet.Store(2)
+	for key, want := range owned {
+		if nodes, best := r.cl.AppendNodes(nil, "ks", []byte(key)); best != 1 || len(nodes) != 2 || r.servers[want[1]].addr != r.cl.topology.Load().host(nodes[0]).addr {
+			t.Errorf("while the replica in the rack is silent, %d nodes of %v are best", best, nodes)
+		}
+	}
+	for _, h := range r.cl.hostList() {
+		h.quiet.Store(2)
+	}
+	for key := range owned {
+		if nodes, best := r.cl.AppendNodes(nil, "ks", []byte(key)); best != 2 || len(nodes) != 2 {
+			t.Errorf("while all are silent, %d nodes of %v are best", best, nodes)
 		}
 	}
 }

@@ -276,7 +276,7 @@ func TestPartsGoToTheirNode(t *testing.T) {
 	l := r.open(t, cl)
 	part := func(key []byte) {
 		t.Helper()
-		nodes := cl.AppendNodes(nil, "ks", key)
+		nodes, _ := cl.AppendNodes(nil, "ks", key)
 		if len(nodes) == 0 {
 			t.Fatalf("no node is told for %x", key)
 		}
@@ -305,14 +305,14 @@ func TestPartsGoToTheirNode(t *testing.T) {
 	}
 	r.servers[2].stop()
 	eventually(t, "the node that is down is not told", func() bool {
-		nodes := cl.AppendNodes(nil, "ks", keyOf(i))
+		nodes, _ := cl.AppendNodes(nil, "ks", keyOf(i))
 		return len(nodes) == 1
 	})
 	part(keyOf(i))
 	if at := r.nodesOf(string(keyOf(i))); len(at) != 1 || at[0] != 0 {
 		t.Errorf("with its first node down a part came to %v, not to the second", at)
 	}
-	if got := cl.AppendNodes(nil, "unknown", keyOf(i)); len(got) != 0 {
+	if got, _ := cl.AppendNodes(nil, "unknown", keyOf(i)); len(got) != 0 {
 		t.Errorf("nodes of an unknown keyspace: %v", got)
 	}
 }
@@ -322,7 +322,7 @@ func TestLocatingAllocatesNothing(t *testing.T) {
 	cl := connectTo(t, Options{}, r.servers[0])
 	r.open(t, cl)
 	key, room := keyOf(1), make([]int, 0, 8)
-	if n := allocs.PerRun(100, func() { room = cl.AppendNodes(room[:0], "ks", key) }); n != 0 {
+	if n := allocs.PerRun(100, func() { room, _ = cl.AppendNodes(room[:0], "ks", key) }); n != 0 {
 		t.Errorf("the nodes of a partition allocate %v times", n)
 	}
 }

@@ -67,29 +67,45 @@ func (cl *Cluster) place(ctx context.Context, c *conn, rows []map[string][]byte,
 	return nil
 }
 
-// AppendNodes implements store.Locator. It appends the replicas that have connections: only those
-// in the door's own rack, if there are any.
-func (cl *Cluster) AppendNodes(dst []int, keyspace string, key []byte) []int {
+// AppendNodes implements store.Locator. It appends the replicas that have connections: first those
+// in the door's own rack, then those in other racks, then those that are silent. The best are the
+// first of these kinds that there is.
+func (cl *Cluster) AppendNodes(dst []int, keyspace string, key []byte) (nodes []int, best int) {
 	t := cl.topology.Load()
 	if t == nil || t.keyspaces[keyspace] == nil {
-		return dst
+		return dst, 0
 	}
 	replicas := t.keyspaces[keyspace].Of(partitioner.Murmur3(key))
 	from := len(dst)
-	for _, near := range []bool{true, false} {
-		if near && t.near == nil {
-			continue
-		}
+	for rank := nearNode; rank <= silentNode; rank++ {
 		for _, n := range replicas {
-			if h := t.hosts[n]; h != nil && h.conns.Load() > 0 && (!near || t.near[n]) {
+			if h := t.hosts[n]; h != nil && h.conns.Load() > 0 && t.rank(n, h) == rank {
 				dst = append(dst, n)
 			}
 		}
-		if len(dst) > from {
-			break
+		if best == 0 {
+			best = len(dst) - from
 		}
 	}
-	return dst
+	return dst, best
+}
+
+// These are the ranks of nodes: a read goes to a node of the lowest rank.
+const (
+	nearNode = iota
+	farNode
+	silentNode
+)
+
+// rank returns the rank of a node and its host. Without a rack of the door's own, no node is near.
+func (t *topology) rank(n int, h *host) int {
+	switch {
+	case h.silent():
+		return silentNode
+	case t.near != nil && t.near[n]:
+		return nearNode
+	}
+	return farNode
 }
 
 // host returns the host with a number, or nil if there is none.

@@ -138,20 +138,6 @@ type Fetch struct {
 	Shards    []int
 }
 
-// Key is the logical partition key that the read is of, nil where it is of none alone.
-func (f *Fetch) Key() (key [][]byte) {
-	for i, slot := range f.Statement.Slots {
-		if slot.Kind != Key {
-			continue
-		}
-		for len(key) <= slot.Index {
-			key = append(key, nil)
-		}
-		key[slot.Index] = f.Values[i].Bytes
-	}
-	return key
-}
-
 type fetchShape struct {
 	shape
 	many    bool // reads several shards

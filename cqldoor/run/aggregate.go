@@ -2,11 +2,7 @@
 
 package run
 
-import (
-	"iter"
-
-	"github.com/evenkeel/evenkeel/cqldoor/plan"
-)
+import "iter"
 
 // combined writes the single row of an aggregation whose parts the shards compute.
 func (x *reader) combined(out *output) error {
@@ -37,16 +33,16 @@ func (x *reader) combined(out *output) error {
 
 // aggregates yields the reads in which every shard of the statement's segments aggregates its
 // rows. Each read is made when it is needed.
-func (x *reader) aggregates() iter.Seq2[plan.Fetch, error] {
-	return func(yield func(plan.Fetch, error) bool) {
+func (x *reader) aggregates() iter.Seq2[fetch, error] {
+	return func(yield func(fetch, error) bool) {
 		for s := range x.plan.Segments(x.bound, x.dir, 0, nil) {
-			for _, shards := range x.together(s.Key, s.Shards, x.group(shardGroup)) {
-				fs, err := x.plan.Fetches(x.bound, s, shards, nil, nil, 0)
+			for _, g := range x.together(s.Key, s.Shards, x.group(shardGroup)) {
+				fs, err := x.plan.Fetches(x.bound, s, g.Members, nil, nil, 0)
 				if err != nil {
-					yield(plan.Fetch{}, err)
+					yield(fetch{}, err)
 					return
 				}
-				for _, f := range fs {
+				for _, f := range placed(g.Place, fs...) {
 					if !yield(f, nil) {
 						return
 					}

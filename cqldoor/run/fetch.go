@@ -66,7 +66,7 @@ func (x *reader) progress() {
 }
 
 // send queues one physical read. Its response comes to an inbox with the given tag.
-func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
+func (x *reader) send(f *fetch, to *inbox, tag int) error {
 	if err := x.ctx.Err(); err != nil {
 		return err // nobody waits for it any more
 	}
@@ -83,7 +83,7 @@ func (x *reader) send(f *plan.Fetch, to *inbox, tag int) error {
 
 // all sends some reads, as many at once as allowed, and returns the rows of all responses in any
 // order. The rows belong to the caller.
-func (x *reader) all(fetches []plan.Fetch) (out [][][]byte, err error) {
+func (x *reader) all(fetches []fetch) (out [][][]byte, err error) {
 	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		out = append(out, append([][]byte(nil), cells...))
 		return nil
@@ -92,8 +92,8 @@ func (x *reader) all(fetches []plan.Fetch) (out [][][]byte, err error) {
 }
 
 // listed yields reads that are already known.
-func listed(fetches []plan.Fetch) iter.Seq2[plan.Fetch, error] {
-	return func(yield func(plan.Fetch, error) bool) {
+func listed(fetches []fetch) iter.Seq2[fetch, error] {
+	return func(yield func(fetch, error) bool) {
 		for _, f := range fetches {
 			if !yield(f, nil) {
 				return
@@ -104,7 +104,7 @@ func listed(fetches []plan.Fetch) iter.Seq2[plan.Fetch, error] {
 
 // drain sends reads, taking each one when there is room for it, and calls f for each row. A row
 // is valid only during the call.
-func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]byte) error) error {
+func (x *reader) drain(fetches iter.Seq2[fetch, error], f func(cells [][]byte) error) error {
 	more, stop := iter.Pull2(fetches)
 	defer stop()
 	in := newInbox(x.version, 0)
@@ -119,7 +119,7 @@ func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]by
 	defer func() { held.close() }()
 	for {
 		for !ended && len(under) < x.fanOut() {
-			fetch, err, ok := more()
+			next, err, ok := more()
 			if ended = !ok; ended {
 				break
 			}
@@ -127,8 +127,8 @@ func (x *reader) drain(fetches iter.Seq2[plan.Fetch, error], f func(cells [][]by
 				return err
 			}
 			tag++
-			under[tag] = &ask{pieces: []plan.Fetch{fetch}}
-			if err := x.send(&fetch, in, tag); err != nil {
+			under[tag] = &ask{pieces: []fetch{next}}
+			if err := x.send(&next, in, tag); err != nil {
 				return err
 			}
 		}

@@ -10,12 +10,31 @@ import (
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
-// A request for several shards goes to a node that has all of them, which then asks no
-// other node for rows. So shards are put together by node, where the store tells nodes.
+// A request for several shards goes to a node that has all of them, which then asks no other node
+// for rows. So shards are put together by node, if the store knows its nodes.
 
-// nodes returns which nodes have the shards of a logical partition; nil where the store does
-// not tell. What the function returns is good until it is called again.
-func (x *reader) nodes(key [][]byte) func(shard int) []int {
+// fetch is one physical read, and where it should go.
+type fetch struct {
+	plan.Fetch
+	at scatter.Place
+}
+
+// placed returns reads that should go to one place.
+func placed(at scatter.Place, all ...plan.Fetch) []fetch {
+	out := make([]fetch, len(all))
+	for i, f := range all {
+		out[i] = fetch{f, at}
+	}
+	return out
+}
+
+// split returns a read of each shard.
+func (f *fetch) split() []fetch { return placed(f.at, f.Fetch.Split()...) }
+
+// nodes returns a function that returns the nodes of a shard of a logical partition, as
+// store.Locator does, or nil if the store does not know its nodes. A result is valid until the next
+// call.
+func (x *reader) nodes(key [][]byte) func(shard int) (all []int, best int) {
 	l, ok := x.r.opts.Store.(store.Locator)
 	if !ok || len(key) == 0 {
 		return nil
@@ -23,59 +42,25 @@ func (x *reader) nodes(key [][]byte) func(shard int) []int {
 	var nodes []int
 	var physical []byte
 	keyspace := x.plan.Table.Keyspace
-	return func(shard int) []int {
+	return func(shard int) (all []int, best int) {
 		physical = plan.AppendPhysicalKey(physical[:0], key, shard)
-		nodes = l.AppendNodes(nodes[:0], keyspace, physical)
-		return nodes
+		nodes, best = l.AppendNodes(nodes[:0], keyspace, physical)
+		return nodes, best
 	}
 }
 
-// together parts shards of a logical partition into those that a request asks, of so many
-// at most.
-func (x *reader) together(key [][]byte, shards []int, most int) [][]int {
+// together parts shards of a logical partition into those that one request asks, at most so many.
+func (x *reader) together(key [][]byte, shards []int, most int) []scatter.Group {
 	return scatter.Together(shards, most, x.nodes(key))
 }
 
-// to returns the context of a read: it names the node that has most of the shards, and the
-// one that has most after it, where the read is of several. A read of one shard binds all of its partition key, by which the store
-// finds the node itself.
-func (x *reader) to(f *plan.Fetch) context.Context {
+// to returns the context of a read. If the read is of several shards, the context names the nodes
+// that it should go to. A read of one shard binds all of its partition key, by which the store finds
+// the node itself.
+func (x *reader) to(f *fetch) context.Context {
 	ctx := x.shardsKnown(f.Shards)
-	if len(f.Shards) < 2 || x.plan == nil {
+	if len(f.Shards) < 2 || f.at.Node == scatter.Nowhere {
 		return ctx
 	}
-	of := x.nodes(f.Key())
-	if of == nil {
-		return ctx
-	}
-	var room [8]nodeShards
-	count := room[:0]
-	for _, shard := range f.Shards {
-	next:
-		for _, n := range of(shard) {
-			for i := range count {
-				if count[i].node == n {
-					count[i].shards++
-					continue next
-				}
-			}
-			count = append(count, nodeShards{n, 1})
-		}
-	}
-	best, other := nodeShards{node: -1}, nodeShards{node: -1}
-	for _, c := range count {
-		switch {
-		case c.shards > best.shards:
-			best, other = c, best
-		case c.shards > other.shards:
-			other = c
-		}
-	}
-	if best.node < 0 {
-		return ctx
-	}
-	return store.AtNodes(ctx, best.node, other.node)
+	return store.AtNodes(ctx, f.at.Node, f.at.Other)
 }
-
-// nodeShards is how many shards of a read a node has.
-type nodeShards struct{ node, shards int }

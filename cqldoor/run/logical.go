@@ -205,9 +205,9 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 	if err != nil {
 		return nil, nil, err
 	}
-	var fetches []plan.Fetch
-	for _, some := range x.together(key, shards, x.group(presenceGroup)) {
-		fetches = append(fetches, p.Fetch(x.bound, key, some))
+	var fetches []fetch
+	for _, g := range x.together(key, shards, x.group(presenceGroup)) {
+		fetches = append(fetches, fetch{p.Fetch(x.bound, key, g.Members), g.Place})
 	}
 	type answer struct {
 		rows [][][]byte

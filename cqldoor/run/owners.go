@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/scatter"
 )
 
 // walkChunk is how many physical partitions a scan asks for at once.
@@ -107,7 +108,7 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 	t := s.by
 	limit := walkChunk
 	for {
-		rows, err := s.all([]plan.Fetch{s.plan.Walk(t, r, limit)})
+		rows, err := s.all(placed(scatter.Unplaced, s.plan.Walk(t, r, limit)))
 		if err != nil {
 			return false, err
 		}
@@ -303,11 +304,9 @@ func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Pos
 	if len(lower) == 0 {
 		return owner, nil
 	}
-	var fetches []plan.Fetch
-	for len(lower) > 0 {
-		n := min(presenceGroup, len(lower))
-		fetches = append(fetches, x.plan.Probe(by, x.bound, key, lower[:n]))
-		lower = lower[n:]
+	var fetches []fetch
+	for _, g := range x.together(key, lower, x.group(presenceGroup)) {
+		fetches = append(fetches, fetch{x.plan.Probe(by, x.bound, key, g.Members), g.Place})
 	}
 	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		shard, ok := shardValue(cells[len(cells)-1])

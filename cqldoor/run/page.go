@@ -243,7 +243,7 @@ func (x *reader) likely(e *extent) int {
 }
 
 // pieces returns the reads of one fetch.
-func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]plan.Fetch, error) {
+func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]fetch, error) {
 	after, upto := e.after, [][]byte(nil)
 	if f.After != nil {
 		after = rows.key(f.After)
@@ -252,9 +252,11 @@ func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]plan.F
 		upto = rows.key(f.Upto)
 	}
 	if e.keys {
-		return x.plan.KeyFetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
+		all, err := x.plan.KeyFetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
+		return placed(f.Place, all...), err
 	}
-	return x.plan.Fetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
+	all, err := x.plan.Fetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
+	return placed(f.Place, all...), err
 }
 
 // short says whether some shard of the request has fewer rows than were asked for.

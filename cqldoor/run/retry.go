@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
 // If the store throttles some shards of a read, the door asks those shards again. A client could
@@ -45,19 +44,19 @@ func throttled(err error) bool {
 
 // ask is a request to the store under way: what it reads, and what to read after it.
 type ask struct {
-	pieces []plan.Fetch
+	pieces []fetch
 	wait   time.Duration // longest wait before the last attempt; 0: this is the first attempt
 }
 
 // split returns the requests that replace a throttled request.
 func (a *ask) split() []ask {
-	first := a.pieces[0].Split()
+	first := a.pieces[0].split()
 	all := make([]ask, len(first))
 	for i := range all {
 		all[i].wait = min(max(2*a.wait, firstWait), longestWait)
 	}
 	for i := range a.pieces {
-		for j, piece := range a.pieces[i].Split() {
+		for j, piece := range a.pieces[i].split() {
 			all[j].pieces = append(all[j].pieces, piece)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/scatter"
 )
 
 // write executes a write that is not passed on unchanged.
@@ -112,7 +113,7 @@ func (r *Router) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Wr
 	if err != nil {
 		return nil, err
 	}
-	found, err := x.all([]plan.Fetch{f})
+	found, err := x.all(placed(scatter.Unplaced, f))
 	if err != nil || len(found) == 0 {
 		return body, err
 	}
