@@ -74,17 +74,15 @@ func (l *link) try(req wire.Message, to store.Receiver, tag uint32) (sent bool, 
 			if c = l.p.pick(); c == nil {
 				break
 			}
-			l.cur.Store(c)
 		}
 		if l.put(c, req, to, tag) {
-			// Another goroutine may have flushed c and released it between our load and our append.
-			// Then only we will flush the appended request.
-			if l.cur.Load() != c {
-				c.t.Flush()
-			}
+			l.written(c)
 			return true, ""
 		}
-		l.cur.CompareAndSwap(c, nil)
+		// The link goes on with another connection. Earlier requests may wait for a flush on c.
+		if l.cur.CompareAndSwap(c, nil) {
+			c.t.Flush()
+		}
 	}
 	if !l.p.connected() {
 		l.p.wake()
@@ -143,7 +141,8 @@ func (l *link) routed(live *liveHosts, req wire.Message) *conn {
 	return live.pickOf(to, l.p.next.Add(1))
 }
 
-// written notes that a connection has something to flush.
+// written notes that a connection has something to flush. It is called after the request was
+// appended: a goroutine that flushes the link before that may not send the request.
 func (l *link) written(c *conn) {
 	if l.cur.CompareAndSwap(nil, c) || l.cur.Load() == c {
 		return

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -204,4 +205,29 @@ func TestInFlightElsewhere(t *testing.T) {
 		<-answer
 	}
 	r.settled()
+}
+
+// TestEachFlushReachesAllConnections sends requests together, more than one connection takes. A
+// flush then sends all of them, also those on the connection that the link has left.
+func TestEachFlushReachesAllConnections(t *testing.T) {
+	s := newReluctant(t)
+	close(s.gate)
+	cl := connectTo(t, Options{ConnsPerHost: 2, InFlight: 10, Heartbeat: time.Hour}, s.server)
+	l := open(t, cl, store.LinkOptions{})
+	eventually(t, "both connections are there", func() bool { return cl.HostStats()[0].Connections == 2 })
+	answers := make(chan wire.Op, 20)
+	for range 10 {
+		l.Forward(t.Context(), wire.Message{Op: wire.OpQuery, Body: query(wire.V5, "SELECT a")}, &replier{func(m wire.Message) { answers <- m.Op }}, 0)
+	}
+	l.Flush()
+	for n := range 10 {
+		select {
+		case op := <-answers:
+			if op != wire.OpResult {
+				t.Errorf("a request is answered by %s", op)
+			}
+		case <-time.After(patience):
+			t.Fatalf("%d of 10 requests are answered", n)
+		}
+	}
 }
