@@ -25,6 +25,9 @@ const (
 
 // conn is one connection to one host after its handshake. Its streams are slots: each slot holds
 // the receiver of a response and the request that may have to be sent again.
+//
+// Nothing is appended to t, and t is not flushed, while mu is held. t may call the pool, which then
+// sends waiting requests, also on this connection.
 type conn struct {
 	t       *transport.Conn
 	version wire.Version
@@ -233,16 +236,17 @@ func (c *conn) response(h wire.Header, body []byte, arrival *wire.Arrival) store
 		c.mu.Unlock()
 		return nil
 	}
-	if h.Op == wire.OpError && len(s.body) > 0 && s.cures < maxCures && c.mayCure(h, s, body) {
-		c.mu.Unlock()
-		return nil
+	if h.Op == wire.OpError && len(s.body) > 0 && s.cures < maxCures {
+		if id, prepare, ok := c.mayCure(h, s, body); ok {
+			c.mu.Unlock()
+			c.t.Append(wire.Header{Version: c.version, Stream: id, Op: wire.OpPrepare}, prepare)
+			c.t.Flush()
+			return nil
+		}
 	}
 	c.release(h.Stream)
 	c.mu.Unlock()
-	c.inFlight.Add(-1)
-	if c.pool != nil {
-		c.pool.roomy()
-	}
+	c.left()
 	to.Receive(tag, wire.Message{Op: h.Op, Flags: h.Flags, Body: body, Arrival: arrival})
 	if h.Op == wire.OpResult && wire.KindOf(body) == wire.ResultSetKeyspace && c.pool != nil {
 		// A USE got through, for example one that was prepared before the door was started. The
@@ -250,6 +254,15 @@ func (c *conn) response(h wire.Header, body []byte, arrival *wire.Arrival) store
 		c.close("its keyspace was changed")
 	}
 	return to
+}
+
+// left counts a request out whose stream is free or given up, and lets waiting requests take its
+// place. The caller does not hold mu.
+func (c *conn) left() {
+	c.inFlight.Add(-1)
+	if c.pool != nil {
+		c.pool.roomy()
+	}
 }
 
 // end answers every waiting request after the reader has ended.
@@ -292,7 +305,7 @@ func (c *conn) answerLost(s *slot, why string) {
 			}
 		}
 	}
-	c.inFlight.Add(-1)
+	c.left()
 	s.to.Receive(s.tag, wire.Message{Op: wire.OpError, Body: errLost(s.op, text, why).Append(nil, c.version)})
 }
 

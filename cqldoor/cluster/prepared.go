@@ -143,42 +143,39 @@ func preparedResult(resp wire.Message) (id []byte, said uint64, ok bool) {
 }
 
 // mayCure looks at an ERROR to a kept request. If it is an UNPREPARED for a known statement,
-// mayCure prepares the statement on this connection and returns true. The request keeps its stream
-// until it is sent again. The caller holds mu.
+// mayCure returns the body of a PREPARE of the statement, and its stream, for the caller to send on
+// this connection. The request keeps its own stream until it is sent again. The caller holds mu.
 //
 // A v4 PREPARE cannot name a keyspace. mayCure prepares a statement of another keyspace than the
 // connection's all the same. If the statement names its table in full, as the door's own
 // statements do, its id is the same. If not, the request gets UNPREPARED again, and the driver
 // receives that.
-func (c *conn) mayCure(h wire.Header, s *slot, body []byte) bool {
+func (c *conn) mayCure(h wire.Header, s *slot, body []byte) (id int16, prepare []byte, ok bool) {
 	_, rest, err := wire.SplitPrefix(h.Op, h.Flags, body)
 	if err != nil {
-		return false
+		return 0, nil, false
 	}
 	e, err := wire.ParseError(c.version, rest)
 	if err != nil || e.Code != wire.CodeUnprepared {
-		return false
+		return 0, nil, false
 	}
 	st, ok := c.prep.get(e.ID)
 	if !ok || c.ended.Load() {
-		return false
+		return 0, nil, false
 	}
 	m := wire.Prepare{Text: []byte(st.text)}
 	if c.version >= wire.V5 && st.keyspace != "" && (c.pool == nil || st.keyspace != c.pool.options.Keyspace) {
 		m.Keyspace = []byte(st.keyspace)
 	}
-	id, ok := c.takeFree() // s is stale from here on: slots may have moved
-	if !ok {
-		return false
+	if id, ok = c.takeFree(); !ok { // s is stale from here on: slots may have moved
+		return 0, nil, false
 	}
 	c.slots[h.Stream].cures++
 	p := &c.slots[id]
 	*p = slot{to: &cure{c: c, stream: h.Stream, flags: h.Flags, said: st.said, unprepared: append([]byte(nil), body...)},
 		op: wire.OpPrepare, since: c.tick.Load()}
 	c.inFlight.Add(1)
-	c.t.Append(wire.Header{Version: c.version, Stream: id, Op: wire.OpPrepare}, wire.AppendPrepare(nil, c.version, &m))
-	c.t.Flush()
-	return true
+	return id, wire.AppendPrepare(nil, c.version, &m), true
 }
 
 // cure receives the response to the PREPARE and sends the request again.
@@ -216,14 +213,17 @@ func (u *cure) Receive(_ uint32, resp wire.Message) {
 	}
 	if ok {
 		s.since = c.tick.Load()
-		c.t.Append(wire.Header{Version: c.version, Flags: s.flags, Stream: u.stream, Op: s.op}, s.body)
+		again, body := wire.Header{Version: c.version, Flags: s.flags, Stream: u.stream, Op: s.op}, s.body
 		c.mu.Unlock()
+		// Until the host answers, the stream is not free. So nothing changes body, even if the
+		// request is given up.
+		c.t.Append(again, body)
 		return
 	}
 	to, tag := s.to, s.tag
 	c.release(u.stream)
 	c.mu.Unlock()
-	c.inFlight.Add(-1)
+	c.left()
 	to.Receive(tag, wire.Message{Op: wire.OpError, Flags: u.flags, Body: u.unprepared})
 	to.Flush()
 }
