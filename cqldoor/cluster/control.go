@@ -56,6 +56,8 @@ func (cl *Cluster) connectControl(ctx context.Context) (*conn, error) {
 	return nil, errors.Join(errs...)
 }
 
+// controlTo connects to a host and discovers the cluster through it. It gives up a host that accepts
+// the connection but does not answer.
 func (cl *Cluster) controlTo(ctx context.Context, addr string) (*conn, error) {
 	versions := []wire.Version{wire.V5, wire.V4}
 	if cl.version != 0 {
@@ -84,6 +86,8 @@ func (cl *Cluster) controlTo(ctx context.Context, addr string) (*conn, error) {
 	addr = d.t.NetConn().RemoteAddr().String()
 	c := newConn(d.t, version, &host{cluster: cl, addr: addr}, nil, cl.prepared)
 	cl.wg.Go(c.read)
+	ctx, cancel := context.WithTimeout(ctx, cl.opts.ConnectTimeout)
+	defer cancel()
 	if err = cl.discover(ctx, c); err == nil {
 		_, err = c.call(ctx, wire.OpRegister, wire.AppendRegister(nil, []string{"TOPOLOGY_CHANGE", "STATUS_CHANGE", "SCHEMA_CHANGE"}))
 	}

@@ -178,6 +178,7 @@ func (p *pool) add(d dialed, h *host) bool {
 		d.t.Close()
 		return false
 	}
+	h.speaks() // it has answered the handshake
 	c := newConn(d.t, p.options.Version, h, p, p.cluster.prepared)
 	p.set(append(p.conns, c))
 	h.conns.Add(1)

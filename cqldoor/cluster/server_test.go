@@ -32,6 +32,7 @@ type server struct {
 	peers      []string         // addresses
 	tokens     map[string]int64 // tokens of nodes, by address; nil: the cluster announces none
 	replicas   int              // replicas of keyspace ks
+	mute       bool             // it answers no QUERY
 	places     map[string]place // places of nodes, by address; absent: data centre dc1, or dc for the server itself
 
 	mu       sync.Mutex
@@ -191,6 +192,9 @@ func (ss *session) serve() {
 			ss.reply(h, wire.OpReady, nil)
 		case wire.OpQuery:
 			q, _ := wire.ParseQuery(h.Version, body)
+			if ss.srv.mute {
+				break
+			}
 			if ss.builtIn(h, string(q.Text)) {
 				break
 			}
