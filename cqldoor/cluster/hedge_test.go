@@ -305,7 +305,7 @@ func TestLatency(t *testing.T) {
 // TestHedgeInARack checks that a door with a rack hedges a read whose only replica in the rack does
 // not answer in time. The hedge goes to a replica in another rack, and to no node without the rows.
 func TestHedgeInARack(t *testing.T) {
-	r := slowed(t, placed(t, 2, place{"dc1", "a"}, place{"dc1", "b"}, place{"dc1", "c"}), Options{Rack: "b"})
+	r := slowed(t, placed(t, 2, place{"dc1", "a"}, place{"dc1", "b"}, place{"dc1", "c"}), Options{Rack: "b", ConnsPerHost: 1, Heartbeat: time.Hour})
 	r.holdNode(1)
 	owned := map[string][]int{string(r.keysOf(0, 1)[0]): {1, 0}, string(r.keysOf(1, 1)[0]): {1, 2}}
 	for key, want := range owned {
