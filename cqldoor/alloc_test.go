@@ -67,9 +67,9 @@ func forwardWay(t testing.TB, o observe.Observer, v wire.Version, op wire.Op, bo
 	h := wire.Header{Version: v, Op: op, Stream: 7, Length: int32(len(body))}
 	n := 0
 	return func() {
-		if n%together == 0 && c.measures() {
-			c.answered.Store(0)
-			c.present.begun = observe.Now()
+		if n%together == 0 && c.measure.on() {
+			c.measure.answered.Store(0)
+			c.measure.present.begun = observe.Now()
 		}
 		c.guarded(h, body)
 		if n++; n%100 == 0 {

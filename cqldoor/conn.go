@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,17 +36,15 @@ type conn struct {
 	memory   *budget.Client // nil: memory is not bounded
 	arriving budget.Account // memory of the present request, until the next one is read
 	asked    bool           // whether Request.Once has had a yes for the requests that were read together
-	era      uint32         // era in which the present request began
-	counts   bool           // the present request is in inFlight, and the reader has to count it out
 	handed   bool           // the answer of the present request is on its way: do not answer it again
 	sending  bool           // the store is taking the present request
 	spare    *Request       // for the next request to use; it belonged to one that was passed on
-	present  watched        // what is known of the present request
-	passing  *passing       // requests that were passed on; nil: nothing is measured
 
-	answered   atomic.Int64 // when the first unflushed response came; 0: none, or not measured
+	measure measure
+
+	inFlight   inFlight
+	reqs       requests
 	requests   atomic.Int64
-	inFlight   flights
 	draining   atomic.Bool
 	registered atomic.Uint32 // event types of REGISTER, as bits of eventTypes
 
@@ -55,10 +52,6 @@ type conn struct {
 	paces atomic.Int32                // how often pace is still to look
 
 	running chan struct{} // one place for each goroutine of the router that runs for this connection
-
-	mu   sync.Mutex
-	reqs []*Request // all requests that were made, by tag
-	free *Request
 }
 
 // state is a stage of a connection's handshake.
@@ -75,9 +68,8 @@ const maxRunning = 64
 
 func newConn(d *Door, nc net.Conn) *conn {
 	c := &conn{d: d, number: uint32(d.counts.accepted.Load()), memory: d.opts.Memory.Client(), running: make(chan struct{}, maxRunning)}
-	if c.measures() {
-		c.passing = new(passing)
-	}
+	c.inFlight.eras = d.opts.Eras
+	c.measure.set(d.opts.Observe)
 	o := transport.Options{
 		Server:       true,
 		MaxFrame:     d.opts.MaxFrameUnauthenticated,
@@ -132,8 +124,8 @@ func (c *conn) serve() {
 			c.refuse(h, err)
 			return
 		}
-		if waited && c.measures() {
-			c.present.begun = observe.Now() // requests that came together have the same beginning
+		if waited && c.measure.on() {
+			c.measure.present.begun = observe.Now() // requests that came together have the same beginning
 		}
 		if err != nil {
 			c.passedOver(h)
@@ -232,7 +224,7 @@ func (c *conn) guarded(h wire.Header, body []byte) (goOn bool) {
 			goOn = c.recovered(h) && c.state == stateReady
 		}
 	}()
-	c.counts, c.handed, c.sending = false, false, false
+	c.inFlight.open, c.handed, c.sending = false, false, false
 	return c.dispatch(h, body)
 }
 
@@ -240,15 +232,15 @@ func (c *conn) guarded(h wire.Header, body []byte) (goOn bool) {
 // It may not if the store was taking the request. The store may have it and still answer, and the
 // client could take that answer for another request's.
 func (c *conn) recovered(h wire.Header) bool {
-	if c.counts {
-		c.finish()
+	if c.inFlight.open {
+		c.inFlight.finish()
 	}
 	if c.sending {
-		c.present.fail(errInternal)
+		c.measure.present.fail(errInternal)
 		return false
 	}
 	if !c.handed {
-		c.present.fail(errInternal)
+		c.measure.present.fail(errInternal)
 		c.replyError(h.Stream, errInternal)
 	}
 	return true
@@ -286,35 +278,33 @@ func (c *conn) Receive(tag uint32, resp wire.Message) {
 			return
 		}
 	case tag >= tagRequest:
-		c.request(tag).received(resp)
+		c.reqs.at(tag - tagRequest).received(resp)
 		return
 	}
 	stream := int16(uint16(tag))
-	w := c.passing.take(stream)
+	w := c.measure.passing.take(stream)
 	c.t.Append(wire.Header{Version: c.version, Response: true, Flags: resp.Flags, Stream: stream, Op: resp.Op}, resp.Body)
-	w.endAt(c.answeredAt(&w), resp)
-	c.end(era)
+	w.endAt(c.measure.answeredAt(&w), resp)
+	c.inFlight.end(era)
 }
 
 // Flush sends what Receive has appended.
 func (c *conn) Flush() {
-	if c.answered.Load() != 0 {
-		c.answered.Store(0)
-	}
+	c.measure.flushed()
 	c.t.Flush()
 }
 
 // forward passes a request and its response on unchanged.
 func (c *conn) forward(h wire.Header, body []byte) {
-	c.watch(h.Stream, c.begun(h, body))
-	c.send(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, uint32(uint16(h.Stream))|c.eraTag())
+	c.measure.watch(h.Stream, c.measure.begin(h, body))
+	c.send(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, uint32(uint16(h.Stream))|c.inFlight.tag())
 }
 
 // send passes a request on to the store, which answers it. Only the reader calls it.
 func (c *conn) send(req wire.Message, tag uint32) {
-	c.sending, c.counts = true, true // a panic of the store would leave the request in inFlight
+	c.sending, c.inFlight.open = true, true // a panic of the store would leave the request in inFlight
 	c.fwd.Forward(c.ctx, req, c, tag)
-	c.sending, c.handed, c.counts = false, true, false
+	c.sending, c.handed, c.inFlight.open = false, true, false
 }
 
 // setLink makes l the link that requests go to.

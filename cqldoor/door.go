@@ -146,7 +146,7 @@ func (o Options) Validate() error {
 
 // Door is a CQL front door.
 //
-// Lock order: Door.mu, conn.mu, the transport's own.
+// Lock order: Door.mu, requests.mu, the transport's own.
 type Door struct {
 	opts       Options
 	maxVersion wire.Version

@@ -127,7 +127,7 @@ func (d *Door) under(era uint32) bool {
 	defer d.mu.Unlock()
 	for _, all := range []map[*conn]struct{}{d.conns, d.gone} {
 		for c := range all {
-			if c.inFlight.of(era) > 0 {
+			if c.inFlight.n.of(era) > 0 {
 				return true
 			}
 		}
@@ -165,33 +165,45 @@ func ofEra(n int64, era uint32) int {
 	return int(n >> 32)
 }
 
+// inFlight counts a connection's requests under way. Only the reader uses the fields besides n.
+type inFlight struct {
+	n    flights
+	eras *Eras
+
+	era  uint32 // the era in which the present request began
+	open bool   // the present request is counted, and the reader has to count it out
+}
+
 // begin counts the present request in the current era and returns the number of requests under way
 // on the connection. Only the reader calls it.
-func (c *conn) begin() int {
-	eras := c.d.opts.Eras
+func (f *inFlight) begin() int {
 	for {
-		c.era = eras.now.Load() & 1
-		n := c.inFlight.begin(c.era)
-		if eras.now.Load()&1 == c.era {
-			c.counts = true
+		f.era = f.eras.now.Load() & 1
+		n := f.n.begin(f.era)
+		if f.eras.now.Load()&1 == f.era {
+			f.open = true
 			return n
 		}
-		c.end(c.era) // this era has ended meanwhile
+		f.end(f.era) // this era has ended meanwhile
 	}
 }
 
 // finish counts the present request out. Only the reader calls it, for a request that it has not
 // passed on.
-func (c *conn) finish() {
-	c.counts = false
-	c.end(c.era)
+func (f *inFlight) finish() {
+	f.open = false
+	f.end(f.era)
 }
 
 // end counts a request of an era out.
-func (c *conn) end(era uint32) { c.d.opts.Eras.answered(era, c.inFlight.end(era)) }
+func (f *inFlight) end(era uint32) { f.eras.answered(era, f.n.end(era)) }
+
+// Load returns the number of requests under way.
+func (f *inFlight) Load() int { return f.n.Load() }
 
 // tagEra marks a request of era 1 in the tag of a forwarded request.
 const tagEra = 1 << 30
 
-// eraTag returns the bits that the era of the current request adds to its tag.
-func (c *conn) eraTag() uint32 { return c.era * tagEra }
+// tag returns the bits that the era of the present request adds to its tag. Only the reader calls
+// it.
+func (f *inFlight) tag() uint32 { return f.era * tagEra }

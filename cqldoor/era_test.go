@@ -30,39 +30,39 @@ func TestEras(t *testing.T) {
 		eras := new(Eras)
 		d := &Door{opts: Options{Eras: eras}, conns: map[*conn]struct{}{}, gone: map[*conn]struct{}{}}
 		eras.join(d)
-		c, gone := &conn{d: d}, &conn{d: d}
+		c, gone := connOf(d), connOf(d)
 		d.conns[c], d.gone[gone] = struct{}{}, struct{}{}
 		if err := eras.Passed(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c.begin()
-		first := c.era
-		gone.begin()
+		c.inFlight.begin()
+		first := c.inFlight.era
+		gone.inFlight.begin()
 		passed := make(chan error, 1)
 		go func() { passed <- eras.Passed(t.Context()) }()
 		synctest.Wait()
 		time.Sleep(time.Second)
-		c.begin() // Passed does not wait for this one in the end
-		if c.era == first {
+		c.inFlight.begin() // Passed does not wait for this one in the end
+		if c.inFlight.era == first {
 			t.Fatal("no era has ended")
 		}
-		c.end(first)
+		c.inFlight.end(first)
 		time.Sleep(time.Second)
 		select {
 		case <-passed:
 			t.Fatal("it did not wait for a client that has gone")
 		default:
 		}
-		gone.end(gone.era)
+		gone.inFlight.end(gone.inFlight.era)
 		time.Sleep(time.Second)
-		c.end(c.era)
+		c.inFlight.end(c.inFlight.era)
 		if err := <-passed; err != nil {
 			t.Fatal(err)
 		}
 
 		// A wait that gives up leaves its era to the next wait.
-		c.begin()
-		before := c.era
+		c.inFlight.begin()
+		before := c.inFlight.era
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		if err := eras.Passed(ctx); err == nil {
 			t.Fatal("it did not wait")
@@ -75,12 +75,12 @@ func TestEras(t *testing.T) {
 			t.Fatal("a request of an era that was given up was not waited for")
 		default:
 		}
-		c.end(before)
+		c.inFlight.end(before)
 		if err := <-passed; err != nil {
 			t.Fatal(err)
 		}
 		eras.leave(d)
-		c.begin()
+		c.inFlight.begin()
 		if err := eras.Passed(t.Context()); err != nil {
 			t.Fatal("it waits for a door that has ended")
 		}
@@ -92,8 +92,8 @@ func TestEras(t *testing.T) {
 func TestErasForSeveralCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		eras, c := erasOfOne()
-		c.begin()
-		first := c.era
+		c.inFlight.begin()
+		first := c.inFlight.era
 		passed := make(chan error, 4)
 		wait := func(ctx context.Context) {
 			go func() { passed <- eras.Passed(ctx) }()
@@ -106,12 +106,12 @@ func TestErasForSeveralCallers(t *testing.T) {
 		if err := <-passed; err != context.Canceled {
 			t.Fatalf("a call that gave up while another waits has the result %v", err)
 		}
-		c.begin() // judged before the next three calls
-		second := c.era
+		c.inFlight.begin() // judged before the next three calls
+		second := c.inFlight.era
 		for range 3 {
 			wait(t.Context())
 		}
-		c.end(first)
+		c.inFlight.end(first)
 		if err := <-passed; err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestErasForSeveralCallers(t *testing.T) {
 		if len(passed) > 0 {
 			t.Fatal("a call did not wait for a request that was judged before it")
 		}
-		c.end(second)
+		c.inFlight.end(second)
 		for range 3 {
 			if err := <-passed; err != nil {
 				t.Fatal(err)
@@ -137,8 +137,8 @@ func TestErasDoNotPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		eras, c := erasOfOne()
 		begun := time.Now()
-		for _, end := range []func(){func() { c.end(c.era) }, func() { eras.leave(c.d) }} {
-			c.begin()
+		for _, end := range []func(){func() { c.inFlight.end(c.inFlight.era) }, func() { eras.leave(c.d) }} {
+			c.inFlight.begin()
 			passed := make(chan error, 1)
 			go func() { passed <- eras.Passed(t.Context()) }()
 			synctest.Wait()
@@ -158,7 +158,7 @@ func erasOfOne() (*Eras, *conn) {
 	eras := new(Eras)
 	d := &Door{opts: Options{Eras: eras}, conns: map[*conn]struct{}{}, gone: map[*conn]struct{}{}}
 	eras.join(d)
-	c := &conn{d: d}
+	c := connOf(d)
 	d.conns[c] = struct{}{}
 	return eras, c
 }
@@ -174,7 +174,7 @@ func TestErasMeet(t *testing.T) {
 	var all sync.WaitGroup
 	old := map[int64]int{}
 	for range 4 {
-		c := &conn{d: d}
+		c := connOf(d)
 		d.conns[c] = struct{}{}
 		all.Go(func() {
 			for {
@@ -183,7 +183,7 @@ func TestErasMeet(t *testing.T) {
 					return
 				default:
 				}
-				c.begin()
+				c.inFlight.begin()
 				mu.Lock()
 				judged := state
 				old[judged]++
@@ -191,7 +191,7 @@ func TestErasMeet(t *testing.T) {
 				mu.Lock()
 				old[judged]--
 				mu.Unlock()
-				c.end(c.era)
+				c.inFlight.end(c.inFlight.era)
 			}
 		})
 	}
@@ -217,3 +217,6 @@ func TestErasMeet(t *testing.T) {
 		t.Errorf("%d times a request was under way that was judged before", broken)
 	}
 }
+
+// connOf returns a connection of a door that only counts requests.
+func connOf(d *Door) *conn { return &conn{d: d, inFlight: inFlight{eras: d.opts.Eras}} }

@@ -79,9 +79,9 @@ func (s *specials) put(id []byte, k special) {
 	s.byID.Store(&next)
 }
 
-// rewrite appends to dst the response to a special statement as the client is to see it. It
-// reports whether that differs from resp.
-func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) {
+// rewrite appends to dst the response to a special statement as a client sees it that is told that
+// the door is at an address. It reports whether that differs from resp.
+func (d *Door) rewrite(at netip.AddrPort, k special, resp wire.Message, dst []byte) ([]byte, bool) {
 	if resp.Op != wire.OpResult {
 		return dst, false
 	}
@@ -92,7 +92,7 @@ func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) 
 	switch k {
 	case specialPrepareLocal, specialPreparePeers:
 		if id, ok := preparedID(resp); ok {
-			c.d.special.put(id, k-specialPrepareLocal+specialLocal)
+			d.special.put(id, k-specialPrepareLocal+specialLocal)
 		}
 		return dst, false
 	}
@@ -116,7 +116,7 @@ func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) 
 			w.EndRow()
 		}
 	} else {
-		own := c.own()
+		own := d.own(at)
 		it := rows.Iter(nil)
 		for it.Next() {
 			for i, cell := range it.Cells {
@@ -134,13 +134,12 @@ func (c *conn) rewrite(k special, resp wire.Message, dst []byte) ([]byte, bool) 
 	return append(prefix.Append(dst), w.Finish()...), true
 }
 
-// own returns the cells of system.local that describe the door to this client.
-func (c *conn) own() map[string][]byte {
-	at := c.address()
+// own returns the cells of system.local that describe the door at an address.
+func (d *Door) own(at netip.AddrPort) map[string][]byte {
 	ip := at.Addr().Unmap().AsSlice()
 	port := binary.BigEndian.AppendUint32(nil, uint32(at.Port()))
 	return map[string][]byte{
-		"host_id":           c.d.opts.HostID[:],
+		"host_id":           d.opts.HostID[:],
 		"broadcast_address": ip,
 		"listen_address":    ip,
 		"rpc_address":       ip,

@@ -86,7 +86,7 @@ func (c *conn) receivePassed(tag, era uint32, resp wire.Message) (wire.Message, 
 	stream := tag &^ tagPassed
 	s := &c.passed[stream/passedChunk][stream%passedChunk]
 	if resp.Op == wire.OpError {
-		resp = c.asKnown(s.id[:], resp)
+		resp = asKnown(c.version, s.id[:], resp)
 	}
 	p, of := s.premise, s.of
 	if p == nil {
@@ -129,17 +129,17 @@ func (r *Request) review(p Premise, of uint32, resp wire.Message) {
 }
 
 // asKnown replaces the id in an ERROR to a passed EXECUTE by the id that the client knows.
-func (c *conn) asKnown(id []byte, resp wire.Message) wire.Message {
+func asKnown(v wire.Version, id []byte, resp wire.Message) wire.Message {
 	prefix, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {
 		return resp
 	}
-	e, err := wire.ParseError(c.version, body)
+	e, err := wire.ParseError(v, body)
 	if err != nil || e.Code != wire.CodeUnprepared {
 		return resp
 	}
 	known := wire.Error{Code: e.Code, ID: id}
 	known.Message = strings.ReplaceAll(e.Message, hex.EncodeToString(e.ID), hex.EncodeToString(id))
-	resp.Body = known.Append(prefix.Append(nil), c.version)
+	resp.Body = known.Append(prefix.Append(nil), v)
 	return resp
 }

@@ -15,24 +15,24 @@ import (
 // passes it on.
 func (c *conn) handle(h wire.Header, body []byte) {
 	c.requests.Add(1)
-	c.present.series, c.present.span = c.none(OperationOther), nil
+	c.measure.present.series, c.measure.present.span = c.measure.none(OperationOther), nil
 	if c.draining.Load() {
 		// Every driver takes a request that is answered with "is bootstrapping" to another host
 		// at once, because that request was certainly not executed.
-		c.present.fail(errDraining)
+		c.measure.present.fail(errDraining)
 		c.replyError(h.Stream, errDraining)
 		return
 	}
-	if c.begin() > c.d.opts.MaxInFlight {
-		c.present.fail(errInFlight)
-		c.finish()
+	if c.inFlight.begin() > c.d.opts.MaxInFlight {
+		c.measure.present.fail(errInFlight)
+		c.inFlight.finish()
 		c.d.counts.overloaded.Add(1)
 		c.replyError(h.Stream, errInFlight)
 		return
 	}
 	if e := c.route(h, body); e != nil {
-		c.present.fail(e)
-		c.finish()
+		c.measure.present.fail(e)
+		c.inFlight.finish()
 		c.replyError(h.Stream, e)
 	}
 }
@@ -49,7 +49,7 @@ func (c *conn) route(h wire.Header, body []byte) *wire.Error {
 	if h.Flags&wire.FlagCustomPayload != 0 {
 		_, rest, err := wire.SplitPrefix(h.Op, h.Flags, body)
 		if err != nil {
-			return c.malformed(err)
+			return c.d.malformed(err)
 		}
 		message = rest
 	}
@@ -63,8 +63,8 @@ func (c *conn) route(h wire.Header, body []byte) *wire.Error {
 }
 
 // malformed counts a body that does not match its opcode.
-func (c *conn) malformed(err error) *wire.Error {
-	c.d.counts.malformed.Add(1)
+func (d *Door) malformed(err error) *wire.Error {
+	d.counts.malformed.Add(1)
 	return wire.AsError(err)
 }
 
@@ -72,7 +72,7 @@ func (c *conn) malformed(err error) *wire.Error {
 func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 	text, err := wire.QueryText(message)
 	if err != nil {
-		return c.malformed(err)
+		return c.d.malformed(err)
 	}
 	t := syntax.TargetBytes(text)
 	c.names(h, message, t)
@@ -81,7 +81,7 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 			return errUse
 		}
 		if c.d.opts.Router == nil || !c.d.opts.Router.Claims(t, c.keyspace) {
-			c.finish()
+			c.inFlight.finish()
 			c.use(h, strings.Clone(t.Name.Name))
 			return nil
 		}
@@ -89,7 +89,7 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 	if c.d.opts.Router != nil {
 		keyspace, err := c.effectiveKeyspace(h, message)
 		if err != nil {
-			return c.malformed(err)
+			return c.d.malformed(err)
 		}
 		if c.refusesKeyspace(keyspace) || c.claims(t, text, keyspace) || h.Op == wire.OpPrepare && !ofSystem(t, keyspace) {
 			c.serveRouter(h, body)
@@ -101,7 +101,7 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 			keyspace := t.Name.Keyspace
 			if keyspace == "" {
 				if keyspace, err = c.effectiveKeyspace(h, message); err != nil {
-					return c.malformed(err)
+					return c.d.malformed(err)
 				}
 			}
 			if keyspace == "system" {
@@ -187,12 +187,12 @@ func (c *conn) effectiveKeyspace(h wire.Header, message []byte) (string, error) 
 func (c *conn) routeExecute(h wire.Header, body, message []byte) *wire.Error {
 	id, err := wire.ExecuteID(message)
 	if err != nil {
-		return c.malformed(err)
+		return c.d.malformed(err)
 	}
 	if c.d.opts.Router != nil {
 		claimed, of := c.d.opts.Router.ClaimsID(id)
 		if of != nil {
-			c.present.series = of
+			c.measure.present.series = of
 		}
 		if claimed {
 			c.serveRouter(h, body)
@@ -202,7 +202,7 @@ func (c *conn) routeExecute(h wire.Header, body, message []byte) *wire.Error {
 	if k := c.d.special.get(id); k != specialNone {
 		e, err := wire.ParseExecute(c.version, message)
 		if err != nil {
-			return c.malformed(err)
+			return c.d.malformed(err)
 		}
 		// Rewriting the rows needs the metadata of the columns.
 		e.Params.SetSkipMetadata(false)
@@ -215,14 +215,14 @@ func (c *conn) routeExecute(h wire.Header, body, message []byte) *wire.Error {
 }
 
 func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
-	c.present.series = c.none(OperationBatch)
+	c.measure.present.series = c.measure.none(OperationBatch)
 	if c.d.opts.Router == nil {
 		c.forward(h, body)
 		return nil
 	}
 	b, err := wire.ParseBatch(c.version, message)
 	if err != nil {
-		return c.malformed(err)
+		return c.d.malformed(err)
 	}
 	keyspace := c.keyspace
 	if b.Params.Keyspace != nil {
@@ -238,11 +238,11 @@ func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
 		if it.Prepared {
 			var of *observe.Series
 			part, of = c.d.opts.Router.ClaimsID(it.ID)
-			c.batched(first, of)
+			c.measure.batched(first, of)
 		} else {
 			t := syntax.TargetBytes(it.Text)
 			part = c.claims(t, it.Text, keyspace)
-			c.batched(first, c.series(t, keyspace))
+			c.measure.batched(first, c.measure.series(t, keyspace))
 		}
 		claimed = claimed || part
 	}
@@ -270,7 +270,7 @@ func (c *conn) serveRouter(h wire.Header, body []byte) {
 		c.d.panicked(p)
 		r.fail(use)
 	}()
-	c.handed, c.counts = true, false
+	c.handed, c.inFlight.open = true, false
 	c.d.opts.Router.Serve(c.ctx, r)
 }
 

@@ -5,6 +5,7 @@ package cqldoor
 import (
 	"context"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/budget"
@@ -140,7 +141,7 @@ func (r *Request) Reply(resp wire.Message) {
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	r.watched.end(resp, r.Fan)
-	c.end(r.era) // before the client, which has its answer, may send another
+	c.inFlight.end(r.era) // before the client, which has its answer, may send another
 	c.t.Flush()
 	r.end()
 }
@@ -188,14 +189,14 @@ func (r *Request) pass(req wire.Message, p Premise, of uint32) {
 		c.forwardPrepare(r, req)
 		return
 	}
-	c.watch(r.stream, r.watched)
+	c.measure.watch(r.stream, r.watched)
 	c.send(req, r.passTag(p, of)|r.era*tagEra)
 	r.trim()
 	if c.spare == nil {
 		c.spare = r
 		return
 	}
-	c.giveBack(r)
+	c.reqs.giveBack(r)
 }
 
 // Go calls f in a new goroutine if the door has room for one more, else it ends the request with
@@ -264,7 +265,7 @@ func (r *Request) fail(use uint32) {
 // end returns r to its connection.
 func (r *Request) end() {
 	r.trim()
-	r.c.giveBack(r)
+	r.c.reqs.giveBack(r)
 }
 
 // trim marks this use of r as ended, and frees buffers larger than most requests need.
@@ -279,10 +280,39 @@ func (r *Request) trim() {
 	}
 }
 
-func (c *conn) giveBack(r *Request) {
-	c.mu.Lock()
-	r.next, c.free = c.free, r
-	c.mu.Unlock()
+// requests holds the Requests of a connection, for later requests to use again.
+type requests struct {
+	mu   sync.Mutex
+	all  []*Request // by index
+	free *Request
+}
+
+// take takes a free Request of c, or makes one.
+func (q *requests) take(c *conn) *Request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.free
+	if r == nil {
+		r = &Request{c: c, index: uint32(len(q.all))}
+		q.all = append(q.all, r)
+	} else {
+		q.free = r.next
+	}
+	return r
+}
+
+// giveBack makes a Request free.
+func (q *requests) giveBack(r *Request) {
+	q.mu.Lock()
+	r.next, q.free = q.free, r
+	q.mu.Unlock()
+}
+
+// at returns the Request with an index.
+func (q *requests) at(index uint32) *Request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.all[index]
 }
 
 // newRequest takes a Request from the free list or makes one, and fills it. Only the reader calls
@@ -291,51 +321,30 @@ func (c *conn) newRequest(h wire.Header, body []byte) *Request {
 	r := c.spare
 	c.spare = nil
 	if r == nil {
-		r = c.takeRequest()
+		r = c.reqs.take(c)
 	}
 	r.next = nil
 	r.Message = wire.Message{Op: h.Op, Flags: h.Flags, Body: body}
 	r.Version, r.Keyspace, r.Username = c.version, c.keyspace, c.identity.Username
-	r.Link, r.stream, r.special, r.era = c.fwd, h.Stream, specialNone, c.era
+	r.Link, r.stream, r.special, r.era = c.fwd, h.Stream, specialNone, c.inFlight.era
 	r.Scratch, r.Stamp, r.premise = r.Scratch[:0], 0, nil
-	r.watched, r.Fan = c.begun(h, body), nil
-	return r
-}
-
-// takeRequest takes a Request from the free list or makes one.
-func (c *conn) takeRequest() *Request {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r := c.free
-	if r == nil {
-		r = &Request{c: c, index: uint32(len(c.reqs))}
-		c.reqs = append(c.reqs, r)
-	} else {
-		c.free = r.next
-	}
+	r.watched, r.Fan = c.measure.begin(h, body), nil
 	return r
 }
 
 // freshRequest returns a Request that answers a stream whose own Request was not kept.
 func (c *conn) freshRequest(stream int16, era uint32) *Request {
-	r := c.takeRequest()
+	r := c.reqs.take(c)
 	r.next, r.Message, r.Link, r.Keyspace = nil, wire.Message{}, nil, ""
 	r.Version, r.Username = c.version, c.identity.Username
 	r.stream, r.special, r.premise, r.Stamp, r.era = stream, specialNone, nil, 0, era
 	r.Scratch = r.Scratch[:0]
-	r.watched, r.Fan = c.passing.take(stream), nil
+	r.watched, r.Fan = c.measure.passing.take(stream), nil
 	return r
 }
 
 // Span returns the request's span, or nil if it has none.
 func (r *Request) Span() observe.Span { return r.watched.span }
-
-// request returns the Request with a tag.
-func (c *conn) request(tag uint32) *Request {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.reqs[tag-tagRequest]
-}
 
 // received answers a special request with the rewritten response. The store's goroutines call it
 // and flush afterwards.
@@ -355,7 +364,7 @@ func (r *Request) received(resp wire.Message) {
 	if p := r.premise; p != nil {
 		r.premise = nil
 		if resp.Op == wire.OpError && r.Op == wire.OpExecute {
-			resp = c.asKnown(r.clientsID(), resp)
+			resp = asKnown(c.version, r.clientsID(), resp)
 		}
 		if resp.Op != wire.OpError && !p.Holds(resp.Arrival) {
 			r.review(p, r.of, resp)
@@ -363,12 +372,12 @@ func (r *Request) received(resp wire.Message) {
 		}
 		p.End(r.of)
 	}
-	if body, ok := c.rewrite(r.special, resp, r.Scratch[:0]); ok {
+	if body, ok := c.d.rewrite(c.address(), r.special, resp, r.Scratch[:0]); ok {
 		resp.Body, r.Scratch = body, body
 	}
 	c.t.Append(wire.Header{Version: r.Version, Response: true, Flags: resp.Flags, Stream: r.stream, Op: resp.Op}, resp.Body)
 	r.watched.end(resp, nil)
-	c.end(r.era)
+	c.inFlight.end(r.era)
 	r.end()
 }
 

@@ -193,12 +193,12 @@ func (c *conn) use(h wire.Header, keyspace string) {
 	defer cancel()
 	l, err := c.d.opts.Store.Open(ctx, o)
 	if err != nil {
-		c.present.fail(wire.AsError(err))
+		c.measure.present.fail(wire.AsError(err))
 		c.replyError(h.Stream, wire.AsError(err))
 		return
 	}
 	c.setLink(l, keyspace)
-	c.present.finish(observe.Now(), "")
+	c.measure.present.finish(observe.Now(), "")
 	body := wire.AppendInt(nil, int32(wire.ResultSetKeyspace))
 	c.reply(h.Stream, wire.OpResult, wire.AppendString(body, keyspace))
 }

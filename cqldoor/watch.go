@@ -4,6 +4,7 @@ package cqldoor
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -130,18 +131,45 @@ func (w *watched) endAt(now int64, resp wire.Message) {
 	w.finish(now, code)
 }
 
+// measure measures the requests of one connection. Its methods that touch the present request
+// belong to the reader.
+type measure struct {
+	observe.Observer
+	present  watched
+	passing  *passing     // requests that were passed on; nil: nothing is measured
+	answered atomic.Int64 // when the first unflushed response came; 0: none, or not measured
+}
+
+// set says what observes the requests. It is called before the connection is used.
+func (m *measure) set(o observe.Observer) {
+	m.Observer = o
+	if m.on() {
+		m.passing = new(passing)
+	}
+}
+
+// on says whether anything observes requests.
+func (m *measure) on() bool { return m.Observer != observe.Observer{} }
+
 // answeredAt returns when a request that was passed on was answered. Responses that came together
 // share one time.
-func (c *conn) answeredAt(w *watched) int64 {
+func (m *measure) answeredAt(w *watched) int64 {
 	if w.series == nil {
 		return 0
 	}
-	now := c.answered.Load()
+	now := m.answered.Load()
 	if now == 0 {
 		now = observe.Now()
-		c.answered.Store(now)
+		m.answered.Store(now)
 	}
 	return now
+}
+
+// flushed notes that the responses that came together have been sent.
+func (m *measure) flushed() {
+	if m.answered.Load() != 0 {
+		m.answered.Store(0)
+	}
 }
 
 // fail measures a request that the door answers with its own error.
@@ -177,25 +205,22 @@ func CodeOf(resp wire.Message) string {
 // codeName formats a code as a label: read_timeout.
 func codeName(c wire.Code) string { return strings.ReplaceAll(c.String(), " ", "_") }
 
-// measures says whether anything observes requests.
-func (c *conn) measures() bool { return c.d.opts.Observe != observe.Observer{} }
-
 // none returns the series for requests that name no table.
-func (c *conn) none(op int) *observe.Series {
-	if all := c.d.opts.Observe.Requests; all != nil {
-		return all.None().Series(op)
+func (m *measure) none(op int) *observe.Series {
+	if m.Requests != nil {
+		return m.Requests.None().Series(op)
 	}
 	return nil
 }
 
 // series returns the series that measures a statement.
-func (c *conn) series(h syntax.Head, keyspace string) *observe.Series {
-	return SeriesOf(c.d.opts.Observe.Requests, h, keyspace)
+func (m *measure) series(h syntax.Head, keyspace string) *observe.Series {
+	return SeriesOf(m.Requests, h, keyspace)
 }
 
 // names notes the table and operation of a QUERY or PREPARE.
 func (c *conn) names(h wire.Header, message []byte, t syntax.Head) {
-	if c.d.opts.Observe.Requests == nil {
+	if c.measure.Requests == nil {
 		return
 	}
 	keyspace := c.keyspace
@@ -205,28 +230,30 @@ func (c *conn) names(h wire.Header, message []byte, t syntax.Head) {
 			keyspace = c.keyspace // the request will be refused
 		}
 	}
-	if c.present.series = c.series(t, keyspace); h.Op == wire.OpPrepare {
-		c.present.series = c.present.series.Of(OperationPrepare)
+	series := c.measure.series(t, keyspace)
+	if h.Op == wire.OpPrepare {
+		series = series.Of(OperationPrepare)
 	}
+	c.measure.present.series = series
 }
 
 // batched notes the table of one statement of a BATCH. A batch on one table is measured in that
 // table's series.
-func (c *conn) batched(first bool, of *observe.Series) {
-	if of == nil || c.present.series == nil {
+func (m *measure) batched(first bool, of *observe.Series) {
+	if of == nil || m.present.series == nil {
 		return
 	}
 	if of = of.Of(OperationBatch); first {
-		c.present.series = of
-	} else if c.present.series != of {
-		c.present.series = c.none(OperationBatch)
+		m.present.series = of
+	} else if m.present.series != of {
+		m.present.series = m.none(OperationBatch)
 	}
 }
 
-// begun begins the span of the present request and returns what is known of the request.
-func (c *conn) begun(h wire.Header, body []byte) watched {
-	w := c.present
-	if t := c.d.opts.Observe.Tracer; t != nil {
+// begin begins the span of the present request and returns what is known of the request.
+func (m *measure) begin(h wire.Header, body []byte) watched {
+	w := m.present
+	if t := m.Tracer; t != nil {
 		name := "request"
 		if w.series != nil {
 			name = w.series.Name()
@@ -267,12 +294,12 @@ type passingEntry struct {
 }
 
 // watch notes a request that is passed on.
-func (c *conn) watch(stream int16, w watched) {
-	if c.passing == nil {
+func (m *measure) watch(stream int16, w watched) {
+	if m.passing == nil {
 		return
 	}
 	at := uint16(stream)
-	chunk := &c.passing[at/passingChunk]
+	chunk := &m.passing[at/passingChunk]
 	if *chunk == nil {
 		*chunk = new([passingChunk]passingEntry)
 	}
