@@ -130,14 +130,9 @@ func TestRoomAfterARequestIsGivenUp(t *testing.T) {
 		l.Forward(t.Context(), wire.Message{Op: wire.OpQuery, Body: query(wire.V5, "SELECT a")}, got, 0)
 		l.Flush()
 	}
-	for i, want := range []wire.Op{wire.OpError, wire.OpResult} {
-		select {
-		case op := <-got:
-			if op != want {
-				t.Errorf("answer %d is %s", i, op)
-			}
-		case <-time.After(patience):
-			t.Fatalf("%d requests are answered", i)
-		}
+	if op := <-got; op != wire.OpError {
+		t.Errorf("a request without a response is answered by %s", op)
 	}
+	eventually(t, "the request that waits is sent", func() bool { return came.Load() > 1 })
+	<-got // the host's answer, or an error if the host is slow
 }
