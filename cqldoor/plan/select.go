@@ -225,8 +225,10 @@ func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Table.checkKeys(&b.Keys); err != nil {
-		return nil, err
+	if b.Slices.Len() > 0 { // otherwise Cassandra does not look at the keys
+		if err := p.Table.checkKeys(&b.Keys); err != nil {
+			return nil, err
+		}
 	}
 	for _, end := range b.Slices.Ends() {
 		if !p.Table.stored(b.Slices.Prefix(), end) {

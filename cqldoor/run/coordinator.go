@@ -38,6 +38,7 @@ type coordinator struct {
 	mu       sync.Mutex
 	asked    bool     // a statement was sent, so the store has checked the client's rights
 	needs    []need   // what the client must be allowed to do
+	alone    bool     // the client's request is one statement, even if the door's is a batch
 	hidden   []string // hidden columns, which no warning may name
 	warnings []string
 	dropped  int    // number of warnings dropped because there were too many
@@ -370,8 +371,8 @@ func (e *coordinator) hear(resp wire.Message) wire.Message {
 		e.tracing = slices.Clone(p.TracingID)
 	}
 	for _, w := range p.WarningList() {
-		if strings.HasPrefix(w, ofAggregates) {
-			continue // for the client, the statement is on one partition
+		if strings.HasPrefix(w, ofAggregates) || e.alone && strings.HasPrefix(w, ofBatches) {
+			continue // for the client, the statement is on one partition, or is no batch
 		}
 		for _, hidden := range e.hidden {
 			w = hideName(w, hidden)
@@ -379,6 +380,13 @@ func (e *coordinator) hear(resp wire.Message) wire.Message {
 		e.warn(w)
 	}
 	return wire.Message{Op: resp.Op, Body: body}
+}
+
+// single notes that the client sent one statement, which the door carries out as a batch.
+func (e *coordinator) single() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.alone = true
 }
 
 // warn adds a warning once. The caller holds mu.
@@ -414,6 +422,9 @@ func (e *coordinator) prefix(first []string) (p wire.Prefix) {
 
 // ofAggregates begins Cassandra's warnings for aggregates over several partitions.
 const ofAggregates = "Aggregation query used "
+
+// ofBatches begins Cassandra's warning for batches over many partitions that have no log.
+const ofBatches = "Unlogged batch covering "
 
 // ofDoor says whether an error is an UNPREPARED with an id that the client has not sent. It then
 // concerns a statement of the door's own, which another request may already be preparing again.

@@ -139,6 +139,9 @@ func (r *Router) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mut
 	if len(ms) < 2 {
 		return r.mutateEach(ctx, req, plan.Listed(ms), params)
 	}
+	if e, ok := req.Link.(*coordinator); ok {
+		e.single()
+	}
 	b := wire.Batch{Type: wire.BatchLogged}
 	if counter {
 		b.Type = wire.BatchCounter
