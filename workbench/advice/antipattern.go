@@ -22,7 +22,8 @@ type Antipattern struct {
 	Columns  []string `json:"columns"`
 	Severity int      `json:"severity"` // InTheKey, Asked or Tempting
 	Evidence string   `json:"evidence"`
-	Loss     *Loss    `json:"loss,omitempty"` // only of a collision, at the stated rate
+	Mended   string   `json:"mended,omitempty"` // how the design that is advised mends it: "where 3 shards share its load"
+	Loss     *Loss    `json:"loss,omitempty"`   // only of a collision, at the stated rate
 }
 
 // Severities of antipatterns say which keys they concern. Reports list the highest first.
@@ -93,9 +94,35 @@ func isSkewed(m *profile.Measured) bool {
 	return times >= skewed && m.Largest[0].Share >= 0.05 || times >= 10*skewed && m.RowSizes.Max.Value >= 1000
 }
 
+// mended says how the best design, which has the columns of an antipattern in its key, mends it; "" if
+// it does not. kept says that the design keeps all limits.
+func (s critic) mended(best *Design, name string, kept bool) string {
+	switch name {
+	case "collision":
+		if best.AddID {
+			return "where " + idColumn + " tells rows apart"
+		}
+		if s.byItself(best) {
+			return "where further columns tell rows apart"
+		}
+	case "unbounded":
+		if best.bucket() != nil {
+			return "where buckets of time end its partitions"
+		}
+	case "hot", "skew", "load varies", "low cardinality", "burst", "unpredictable":
+		switch {
+		case best.Shards > 1:
+			return fmt.Sprintf("where %d shards share its load", best.Shards)
+		case kept:
+			return "where it is within the limits"
+		}
+	}
+	return ""
+}
+
 // antipatterns returns the antipatterns of the keys that the queries ask for, before refine changes
 // these keys, and of each column that could tempt; the worst first.
-func (s critic) antipatterns(best *Design) []Antipattern {
+func (s critic) antipatterns(best *Design, kept bool) []Antipattern {
 	out := []Antipattern{}
 	var key []string
 	if best != nil {
@@ -111,7 +138,7 @@ func (s critic) antipatterns(best *Design) []Antipattern {
 		if !slices.ContainsFunc(a.Columns, func(c string) bool { return !s.askedFor(c) }) {
 			a.Severity = Asked
 			if !slices.ContainsFunc(a.Columns, func(c string) bool { return !slices.Contains(key, c) }) {
-				a.Severity = InTheKey
+				a.Severity, a.Mended = InTheKey, s.mended(best, a.Name, kept)
 			}
 		}
 		out = append(out, a)

@@ -329,7 +329,9 @@ func (s *proposer) refine() []*Design {
 }
 
 // bucketed returns a variant of a design with a time bucket if its partitions get too large. The
-// bucket is the coarsest that keeps them within the limits, or the finest that exists.
+// bucket is the coarsest that keeps them within the limits, or the finest that exists. If the
+// queries give no time, each reads all buckets of its key: then there are no buckets finer than
+// months that would be empty for most keys.
 func (s *proposer) bucketed(d *Design) []*Design {
 	if slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Bucket != profile.Whole || s.isTime(p.Column) }) {
 		return nil
@@ -340,9 +342,13 @@ func (s *proposer) bucketed(d *Design) []*Design {
 	}
 	fine := s.p.Column(t).Moments().Granularity
 	var last *Design
+	asked := s.askedTime(d) != "" || !s.reads()
 	for _, unit := range []profile.Granularity{profile.Year, profile.Month, profile.Day, profile.Hour} {
 		if unit < fine {
 			break
+		}
+		if !asked && unit < profile.Month && s.of(d).RowSizes.P50.Value < s.span()/seconds(unit) {
+			return nil
 		}
 		part := profile.Part{Column: t, Bucket: unit}
 		if unit == fine {
@@ -371,15 +377,27 @@ func (s *sizes) within100MB(d *Design) bool {
 			return false
 		}
 	}
-	if s.ofPartition(d.Partition).ByteSizes.Max.High > MaxBytes {
+	if g.soon() || s.ofPartition(d.Partition).ByteSizes.Max.High > MaxBytes {
 		return false
 	}
 	return s.projected(d).bytes <= keptPart*MaxBytes
 }
 
-// bucketColumn returns the column that gives a bucket its time: a column that the queries bound or
-// order behind the partition key; else an id with a time that they give; else the event time.
+// bucketColumn returns the column that gives a bucket its time: one of which the queries give the
+// time, else the event time.
 func (s *proposer) bucketColumn(d *Design) string {
+	if c := s.askedTime(d); c != "" {
+		return c
+	}
+	if s.time != nil && s.keyable(s.time.Name) {
+		return s.time.Name
+	}
+	return ""
+}
+
+// askedTime returns the column of which the queries give the time: one that they bound or order
+// behind the partition key; else an id with a time that they give; "": they give no time.
+func (s *proposer) askedTime(d *Design) string {
 	for i := range s.qs {
 		q := &s.qs[i]
 		if q.Verb == queries.Insert || s.serve(d, q).Kind == FullScan {
@@ -406,9 +424,6 @@ func (s *proposer) bucketColumn(d *Design) string {
 				return e.Column
 			}
 		}
-	}
-	if s.time != nil && s.keyable(s.time.Name) {
-		return s.time.Name
 	}
 	return ""
 }

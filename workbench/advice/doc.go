@@ -17,8 +17,8 @@
 // rows) → queries that are not served (they read the whole table, or filter a partition), by their
 // rate → limits that are exceeded, now or within HorizonYears → queries that are not served and are
 // a tiny part of the load → few rows with a null in the key → enough keys to share the
-// load → cost → headroom. Costs within a twentieth of each other are equal, and so is headroom
-// beyond three times what is needed. Then the simpler design is better: the key that the queries
+// load → cost → headroom. Costs within a tenth of the least are equal, and so is headroom
+// beyond twice what is needed. Then the simpler design is better: the key that the queries
 // name, without shards, without a bucket, with fewer columns.
 //
 // Rows are state, not traffic. Every figure of heat names its source: the rate of a statement in

@@ -82,8 +82,12 @@ func (s *ranker) extras(d *Design) []Extra {
 		e := &out[i]
 		e.Bucket = s.bucketColumnOf(e.design)
 		e.Why = fmt.Sprintf("serves %s, which the table's key does not", lines(e.Lines))
-		if e.Shards > 1 {
+		if e.Shards > 1 && s.share(e.design) >= hotShare {
 			e.Why += fmt.Sprintf("; without shards its hottest key takes %s of all writes", percent(s.share(e.design)))
+		}
+		c := score{}
+		if s.limits(e.design, &c); c.severity >= inHorizon && s.o.Target.nodes() {
+			e.Why += "; but a limit is exceeded all the same: " + c.worst() + s.wayOut(e.design)
 		}
 	}
 	return out

@@ -144,9 +144,9 @@ const (
 )
 
 // keepsComing reports whether the largest partitions get rows until the end of the data, and over
-// most of its time. Then they never end.
+// most of its time, or again and again. Then they never end.
 func (s *sizes) keepsComing(d *Design, m *profile.Measured) bool {
-	rows, late, busy, even := 0.0, 0.0, 0.0, 0.0
+	rows, late, busy, even, count, long := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 	least := float64(enoughRows)
 	if s.byTimeBehind(d) {
 		least = fewRows
@@ -156,11 +156,12 @@ func (s *sizes) keepsComing(d *Design, m *profile.Measured) bool {
 		if i == 20 || p.Rows.Value < least || len(p.Over) != windows {
 			break
 		}
-		own := 0.0
+		own, first, last := 0.0, windows, 0
 		for w, n := range p.Over {
 			own += float64(n)
 			if n > 0 {
 				busy++
+				first, last = min(first, w), w
 			}
 			if w >= windows-windows/4 {
 				late += float64(n)
@@ -169,8 +170,12 @@ func (s *sizes) keepsComing(d *Design, m *profile.Measured) bool {
 		// Compare with the number of windows that as many rows would fill by chance.
 		even += windows * (1 - math.Pow(1-1.0/windows, own))
 		rows += own
+		count++
+		if last-first >= windows/2 {
+			long++
+		}
 	}
-	return rows >= enoughRows/2 && busy >= 0.6*even && late >= rows/16
+	return rows >= enoughRows/2 && (busy >= 0.6*even || long >= 0.7*count) && late >= rows/16
 }
 
 // partsKeepComing reports whether rows keep coming to the values of each column of a key, if
@@ -262,6 +267,12 @@ func course(m *profile.Measured) []int64 {
 		}
 	}
 	return sum
+}
+
+// soon reports whether a partition that grows for ever passes the limit of its size so soon, at its
+// mean rate, that the uncertainty of that rate does not matter.
+func (g *Growth) soon() bool {
+	return g.Unbounded && g.bytesPerSecond*horizon > 10*MaxBytes
 }
 
 // spread returns the interval of a rate that was seen in windows, as factors: the interval of the

@@ -23,6 +23,7 @@ type score struct {
 	severity int     // of the worst limit
 	exceeded []Exceeded
 	cost     float64
+	anchor   float64 // the least cost of the designs that no other criterion before cost tells apart; 0: unknown
 	few      bool    // few keys share all of the load
 	headroom float64 // the least quotient of limit and use; at most maxHeadroom
 	reads    float64 // partitions read per second
@@ -48,7 +49,7 @@ const nullPart = 0.1
 // The report shows headroom up to maxHeadroom. More than enoughHeadroom counts as no better.
 const (
 	maxHeadroom    = 10
-	enoughHeadroom = 3
+	enoughHeadroom = 2
 )
 
 // ranker compares designs.
@@ -132,6 +133,10 @@ func (s *ranker) limits(d *Design, c *score) {
 		}
 	}
 	if g := s.growthOf(d); g.Unbounded && s.sizeLimits() {
+		if g.soon() && g.low == 0 {
+			exceed(inHorizon, "the largest partition never ends; at its mean rate it passes 100 MB after about %s", capacity.Duration(MaxBytes/g.bytesPerSecond))
+			used(maxHeadroom)
+		}
 		for i, h := range g.Hits {
 			if h.Exceeded || !h.Predictable || h.After > horizon || i == 0 && s.o.Target.nodes() { // the first is an ideal, and no limit
 				continue
@@ -184,6 +189,23 @@ func step(x float64) int {
 	return int(math.Floor(math.Log(x) / math.Log(1.05)))
 }
 
+// sameCost is how many times the least cost a design's cost may be and still count as the same: the
+// costs are predicted, and no more exact.
+const sameCost = 1.1
+
+// costStep returns the step of a cost. Steps begin at the anchor, so that designs whose costs are
+// within a tenth of the least are equal.
+func (c *score) costStep() int {
+	cost := c.cost
+	if c.anchor > 0 {
+		cost = cost / c.anchor * (1 + 1e-9)
+	}
+	if cost <= 0 {
+		return math.MinInt32
+	}
+	return int(math.Floor(math.Log(cost) / math.Log(sameCost)))
+}
+
 // tight returns the step of a headroom, in steps of a quarter: a prediction is no finer.
 func tight(c *score) int {
 	return int(math.Floor(math.Log(math.Max(1e-9, math.Min(c.headroom, enoughHeadroom))) / math.Log(1.25)))
@@ -191,17 +213,26 @@ func tight(c *score) int {
 
 // judge compares two scores. It returns a negative number if x is better.
 func judge(x, y *score) int {
-	share := func(v float64) int { return int(math.Round(v * 1e6)) }
+	return cmp.Or(
+		judgeBeforeCost(x, y),
+		cmp.Compare(x.costStep(), y.costStep()),
+		-cmp.Compare(tight(x), tight(y)),
+		cmp.Compare(shareOf(x.unserved), shareOf(y.unserved)),
+	)
+}
+
+// shareOf rounds a share, so that sums of the same rates are equal.
+func shareOf(v float64) int { return int(math.Round(v * 1e6)) }
+
+// judgeBeforeCost compares two scores by the criteria that count more than cost.
+func judgeBeforeCost(x, y *score) int {
 	return cmp.Or(
 		cmp.Compare(x.lost, y.lost),
-		cmp.Compare(share(x.unserved+x.filtered), share(y.unserved+y.filtered)),
+		cmp.Compare(shareOf(x.unserved+x.filtered), shareOf(y.unserved+y.filtered)),
 		cmp.Compare(x.severity, y.severity),
-		cmp.Compare(share(x.rare), share(y.rare)),
+		cmp.Compare(shareOf(x.rare), shareOf(y.rare)),
 		cmp.Compare(x.null, y.null),
 		cmp.Compare(boolTo(x.few), boolTo(y.few)),
-		cmp.Compare(step(x.cost), step(y.cost)),
-		-cmp.Compare(tight(x), tight(y)),
-		cmp.Compare(share(x.unserved), share(y.unserved)),
 	)
 }
 
@@ -211,8 +242,8 @@ func (s *ranker) better(a, b *Design, x, y *score) int {
 	return cmp.Or(
 		judge(x, y),
 		cmp.Compare(boolTo(s.oneAtATime(a)), boolTo(s.oneAtATime(b))),
-		cmp.Compare(step(x.reads), step(y.reads)),
 		-cmp.Compare(step(s.meant(a)), step(s.meant(b))),
+		cmp.Compare(step(x.reads), step(y.reads)),
 		cmp.Compare(boolTo(a.Shards > 1), boolTo(b.Shards > 1)),
 		cmp.Compare(boolTo(a.bucket() != nil), boolTo(b.bucket() != nil)),
 		cmp.Compare(len(a.Partition), len(b.Partition)),
@@ -268,7 +299,20 @@ func (s *ranker) ranking() []ranked {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(x, y ranked) int { return s.better(x.d, y.d, &x.c, &y.c) })
+	sort := func() {
+		slices.SortStableFunc(out, func(x, y ranked) int { return s.better(x.d, y.d, &x.c, &y.c) })
+	}
+	sort()
+	anchor := math.Inf(1)
+	for i := range out {
+		if judgeBeforeCost(&out[i].c, &out[0].c) == 0 {
+			anchor = math.Min(anchor, out[i].c.cost)
+		}
+	}
+	for i := range out {
+		out[i].c.anchor = anchor
+	}
+	sort()
 	return out
 }
 
@@ -320,7 +364,7 @@ func (s *ranker) whyLost(best, r ranked) string {
 		return s.unservedText(r.d, best.d)
 	case b.few && !a.few:
 		return "has few keys, which share all of the load"
-	case step(b.cost) > step(a.cost):
+	case b.costStep() > a.costStep():
 		if c := s.costOf(r.d, s.extras(r.d)); c.Month > 0 {
 			d := s.costOf(best.d, s.extras(best.d))
 			return fmt.Sprintf("costs more: %s a month in place of %s", money(c.Month, c.Currency), money(d.Month, d.Currency))
@@ -330,10 +374,10 @@ func (s *ranker) whyLost(best, r ranked) string {
 		return fmt.Sprintf("has less headroom: %s times its tightest limit's use, in place of %s", number(b.headroom), number(a.headroom))
 	case s.oneAtATime(r.d) && !s.oneAtATime(best.d):
 		return "at any moment all writes go to one partition"
-	case step(b.reads) > step(a.reads):
-		return "reads more partitions, at the same cost"
 	case step(s.meant(r.d)) < step(s.meant(best.d)):
 		return "is no better, and is not the key that the queries name"
+	case step(b.reads) > step(a.reads):
+		return "reads more partitions, at about the same cost"
 	case b.unserved > a.unserved:
 		return s.unservedText(r.d, best.d)
 	case r.d.Shards > 1 && best.d.Shards <= 1:

@@ -185,7 +185,7 @@ func (s *Study) Report() *Report {
 		}
 		r.Candidates = append(r.Candidates, c)
 	}
-	r.Antipatterns, r.HotKeys = critic{&s.sizes}.antipatterns(best), critic{&s.sizes}.hotKeys(best)
+	r.Antipatterns, r.HotKeys = critic{&s.sizes}.antipatterns(best, best != nil && list[0].c.severity == 0), critic{&s.sizes}.hotKeys(best)
 	if best != nil {
 		r.Verdict = s.verdict(list)
 	}

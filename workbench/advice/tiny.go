@@ -77,12 +77,25 @@ func (s *ranker) unserved(d *Design, extras []Extra) []Unserved {
 			u.Why = fmt.Sprintf("%s: %s, %s; write by the whole primary key", percent(u.Share)+" of the load", what, v.Why)
 		case s.load.writes > dearWrites*rateOf(q) && s.load.from == FromQueries:
 			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s. %s", percent(u.Share), what, s.o.Target.furtherKind(), number(s.load.writes), number(rateOf(q)), s.o.Target.otherWay())
+		case s.changedOrder(q) != "":
+			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.changedOrder(q))
 		default:
 			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.o.Target.otherWay())
 		}
 		out = append(out, u)
 	}
 	return out
+}
+
+// changedOrder says how to serve a query that orders rows, or takes a range of them, by a column that
+// another query updates; "" if it does not.
+func (s *ranker) changedOrder(q *queries.Query) string {
+	for _, c := range inOrderOf([]queries.Query{*q}) {
+		if line := s.fixed[c]; line > 0 {
+			return fmt.Sprintf("%s is updated by line %d, so that it cannot be in a key: keep this order in a cache, or in a table from which the application deletes a row, and inserts it anew, at each update", c, line)
+		}
+	}
+	return ""
 }
 
 func (t Target) furtherKind() string {

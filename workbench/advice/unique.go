@@ -169,11 +169,12 @@ func (s *traffic) lossOf(d *Design) *Loss {
 	}
 	day := func(squares float64) float64 {
 		rest := math.Max(0, of(squares)-known) * rate * step / 2
-		return (lost + math.Min(1, rest)) * s.load.insert * 86400
+		return math.Min(1, lost+rest) * s.load.insert * 86400
 	}
 	pairs := math.Max(1, (m.Squares.Value-n)/2)
 	doubt := 2.6 / math.Sqrt(pairs)
-	out := &Loss{PerDay: day(m.Squares.Value), Low: day(m.Squares.Low) * math.Max(0, 1-doubt), High: day(m.Squares.High) * (1 + doubt)}
+	all := s.load.insert * 86400
+	out := &Loss{PerDay: day(m.Squares.Value), Low: day(m.Squares.Low) * math.Max(0, 1-doubt), High: math.Min(all, day(m.Squares.High)*(1+doubt))}
 	return out
 }
 

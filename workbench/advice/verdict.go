@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
@@ -132,11 +133,30 @@ func (s *Study) summary(d *Design, c *score, v *Verdict) string {
 	}
 	if c.severity >= inHorizon {
 		t += "; but a limit is exceeded all the same: " + c.worst()
-		if s.growthOf(d).Unbounded && s.bucketColumn(d) == "" {
-			t += "; the data have no column of time to bound it with: let the application write one, such as the day, and put it into the partition key"
-		}
+		t += s.wayOut(d)
 	}
 	return t
+}
+
+// wayOut says how to bound a partition that grows for ever, and that no bucket bounds.
+func (s *ranker) wayOut(d *Design) string {
+	if !s.growthOf(d).Unbounded || d.bucket() != nil {
+		return ""
+	}
+	if len(d.Clustering) > 0 {
+		c := s.p.Column(d.Clustering[0])
+		if k := c.Type.Kind; (k == value.Int || k == value.Bigint) && c.Time == nil {
+			block := math.Pow(10, math.Floor(math.Log10(math.Max(10, MaxBytes/2/math.Max(1, s.rowBytes(d))))))
+			return fmt.Sprintf("; if %s counts up within each key, let the application write %s / %s, rounded down, and put it into the partition key: queries that give %s then know it", c.Name, c.Name, number(block), c.Name)
+		}
+	}
+	switch {
+	case s.bucketColumn(d) == "":
+		return "; the data have no column of time to bound it with: let the application write one, such as the day, and put it into the partition key"
+	case s.askedTime(d) == "":
+		return "; the queries give no time, so that with a bucket of time each would read all buckets of its key: let them give one, or delete old rows"
+	}
+	return ""
 }
 
 // storedText says why a column of time is stored in another form than in the data.
@@ -363,8 +383,12 @@ func (s *ranker) withoutQuery(list []ranked) string {
 		t := s.fork()
 		t.qs = slices.Delete(slices.Clone(s.qs), i, i+1)
 		again := t.ranking()
+		if len(again) == 0 {
+			continue
+		}
 		now := t.scoreOf(list[0].d)
-		if len(again) > 0 && judge(&again[0].c, &now) < 0 && partitionID(again[0].d.Partition) != partitionID(list[0].d.Partition) {
+		now.anchor = again[0].c.anchor
+		if judge(&again[0].c, &now) < 0 && partitionID(again[0].d.Partition) != partitionID(list[0].d.Partition) {
 			return fmt.Sprintf("line %d: were it not asked, %s would be better", s.qs[i].Line, s.nameOf(again[0].d))
 		}
 	}

@@ -186,7 +186,7 @@ func (w *paper) risks(r *advice.Report) {
 		if len(a.Columns) > 0 {
 			on = " (" + strings.Join(a.Columns, ", ") + ")"
 		}
-		w.item(fmt.Sprintf("%s%s, %s: %s", a.Name, on, severityText(a.Severity), a.Evidence))
+		w.item(fmt.Sprintf("%s%s, %s: %s", a.Name, on, severityText(&a), a.Evidence))
 	}
 	if len(r.HotKeys) > 0 {
 		w.head("hot keys")
@@ -196,12 +196,14 @@ func (w *paper) risks(r *advice.Report) {
 	}
 }
 
-// severityText returns which keys an antipattern concerns.
-func severityText(severity int) string {
-	switch severity {
-	case advice.InTheKey:
+// severityText returns which keys an antipattern concerns, and how the advised one mends it.
+func severityText(a *advice.Antipattern) string {
+	switch {
+	case a.Mended != "":
+		return "in the key that is advised, " + a.Mended
+	case a.Severity == advice.InTheKey:
 		return "in the key that is advised, too"
-	case advice.Asked:
+	case a.Severity == advice.Asked:
 		return "of a key that queries ask for"
 	}
 	return "of a key that tempts"

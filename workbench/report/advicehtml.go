@@ -220,7 +220,7 @@ func (p *advicePage) risks() {
 		p.raw("<ul>\n")
 	}
 	for _, a := range p.r.Antipatterns {
-		p.put(fmt.Sprintf(`<li class="severity%d"><strong>`, a.Severity), a.Name, "</strong> <em>"+severityText(a.Severity)+"</em> <code>", strings.Join(a.Columns, ", "), "</code>: ", p.hide.text(a.Evidence), ".</li>\n")
+		p.put(fmt.Sprintf(`<li class="severity%d"><strong>`, a.Severity), a.Name, "</strong> <em>"+severityText(&a)+"</em> <code>", strings.Join(a.Columns, ", "), "</code>: ", p.hide.text(a.Evidence), ".</li>\n")
 	}
 	if len(p.r.Antipatterns) > 0 {
 		p.raw("</ul>\n")
