@@ -114,7 +114,7 @@ func TestMoveToPlainLeavesRemains(t *testing.T) {
 	w.exec("INSERT INTO k."+e.Physical+" (k, shard, c, d, a) VALUES (?, ?, ?, ?, 'ghost')", key, i32(77), c, d)
 	remains := *e.Layout
 	remains.Remains = true
-	if e, err = w.catalog.Publish(t.Context(), e, e.With(&remains)); err != nil {
+	if _, err = w.catalog.Publish(t.Context(), e, e.With(&remains)); err != nil {
 		t.Fatal(err)
 	}
 	m := w.mover(w.store, alone{})
