@@ -130,9 +130,9 @@ func TestRoomAfterARequestIsGivenUp(t *testing.T) {
 		l.Forward(t.Context(), wire.Message{Op: wire.OpQuery, Body: query(wire.V5, "SELECT a")}, got, 0)
 		l.Flush()
 	}
-	if op := <-got; op != wire.OpError {
-		t.Errorf("a request without a response is answered by %s", op)
-	}
 	eventually(t, "the request that waits is sent", func() bool { return came.Load() > 1 })
-	<-got // the host's answer, or an error if the host is slow
+	// The host's answer to the second one, or an error if the host is slow, can come first.
+	if first, second := <-got, <-got; first != wire.OpError && second != wire.OpError {
+		t.Errorf("a request without a response is answered by %s, or by %s", first, second)
+	}
 }
