@@ -103,8 +103,10 @@ func (f *field) history(n int, g *grammar, targets []difftest.Target, refusals *
 		Report: func(format string, args ...any) {
 			text := fmt.Sprintf(format, args...)
 			// Later differences mostly follow from the first. The door may warn of batches that
-			// replace one statement, and the judge may fail.
-			if broken || strings.Contains(text, "got [\"Batch for [") || strings.Contains(text, "want error 0x1300") || strings.Contains(text, "want error 0x0000") {
+			// replace one statement, or they may be too large, and the judge may fail. If there are
+			// many of these, the runner reports that it leaves out more.
+			if broken || strings.Contains(text, "got [\"Batch for [") || strings.Contains(text, "error 0x2200 Batch too large") || strings.Contains(text, "want error 0x1300") || strings.Contains(text, "want error 0x0000") ||
+				strings.HasSuffix(text, "further differences are not listed") {
 				return
 			}
 			broken = true
