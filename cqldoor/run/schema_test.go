@@ -73,8 +73,14 @@ func startRouter(t *testing.T, st store.Store) *Router { return startRouterOf(t,
 // startRouterOf starts one that knows of other doors where it has a lease.
 func startRouterOf(t *testing.T, st store.Store, lease time.Duration) *Router {
 	t.Helper()
+	return startRouterBy(t, st, lease, time.Now)
+}
+
+// startRouterBy starts one that goes by a clock.
+func startRouterBy(t *testing.T, st store.Store, lease time.Duration, now func() time.Time) *Router {
+	t.Helper()
 	r := New(Options{
-		Lease: lease, Store: st, Now: time.Now, Timeuuid: random, UUID: random, IntN: mathrand.IntN, Eras: new(cqldoor.Eras),
+		Lease: lease, Store: st, Now: now, Timeuuid: random, UUID: random, IntN: mathrand.IntN, Eras: new(cqldoor.Eras),
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err := r.Start(t.Context()); err != nil {
