@@ -4,7 +4,6 @@ package engine
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -15,45 +14,22 @@ import (
 // test elements of one long collection. Twice as many conditions on a collection that is twice as
 // long allocate about twice as much.
 func TestManyConditionsOnOneRow(t *testing.T) {
-	c := newLocal(t, openMemory(t), wire.V4)
-	must := func(text string) {
-		t.Helper()
-		if resp := c.do(ask(text)); resp.Op != wire.OpResult {
-			e, _ := wire.ParseError(wire.V4, resp.Body)
-			t.Fatalf("%.100s: %v", text, e)
-		}
-	}
-	must("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	must("CREATE TABLE ks.t (p int, c int, v int, m map<int, int>, l list<int>, s map<int, int> static, PRIMARY KEY (p, c))")
-	joined := func(n int, each, sep string) string {
-		all := make([]string, n)
-		for i := range all {
-			all[i] = strings.ReplaceAll(each, "$", fmt.Sprint(i))
-		}
-		return strings.Join(all, sep)
-	}
-	batch := func(each string) func(n int) string {
-		return func(n int) string { return "BEGIN BATCH " + joined(n, each, "; ") + "; APPLY BATCH" }
-	}
+	c := newCrowd(t, 0)
+	c.must("CREATE TABLE ks.m (p int, c int, v int, m map<int, int>, l list<int>, s map<int, int> static, PRIMARY KEY (p, c))")
 	for name, text := range map[string]func(n int) string{
-		"one row":           batch("UPDATE ks.t SET v = 1 WHERE p = @ AND c = 1 IF m[$] = $"),
-		"elements of lists": batch("UPDATE ks.t SET v = 1 WHERE p = @ AND c = 1 IF l[$] = $"),
-		"the static row":    batch("UPDATE ks.t SET v = 1 WHERE p = @ AND c = $ IF s[$] = $"),
-		"not applied":       batch("UPDATE ks.t SET v = 1 WHERE p = @ AND c = 1 IF s[$] = $ AND m[$] = -1"),
+		"one row":           batchOf("UPDATE ks.m SET v = 1 WHERE p = @ AND c = 1 IF m[$] = $"),
+		"elements of lists": batchOf("UPDATE ks.m SET v = 1 WHERE p = @ AND c = 1 IF l[$] = $"),
+		"the static row":    batchOf("UPDATE ks.m SET v = 1 WHERE p = @ AND c = $ IF s[$] = $"),
+		"not applied":       batchOf("UPDATE ks.m SET v = 1 WHERE p = @ AND c = 1 IF s[$] = $ AND m[$] = -1"),
 		"one statement": func(n int) string {
-			return "UPDATE ks.t SET v = 1 WHERE p = @ AND c = 1 IF " + joined(n, "m[$] = $ AND l[$] = $ AND s[$] = $", " AND ")
+			return "UPDATE ks.m SET v = 1 WHERE p = @ AND c = 1 IF " + numbered(n, "m[$] = $ AND l[$] = $ AND s[$] = $", " AND ")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			allocated := func(n int) uint64 {
-				must(fmt.Sprintf("UPDATE ks.t SET s = {%[1]s}, m = {%[1]s}, l = [%[2]s] WHERE p = %[3]d AND c = 1",
-					joined(n, "$: $", ", "), joined(n, "$", ", "), n))
-				text := strings.ReplaceAll(text(n), "@", fmt.Sprint(n))
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				must(text)
-				runtime.ReadMemStats(&after)
-				return after.TotalAlloc - before.TotalAlloc
+				c.must(fmt.Sprintf("UPDATE ks.m SET s = {%[1]s}, m = {%[1]s}, l = [%[2]s] WHERE p = %[3]d AND c = 1",
+					numbered(n, "$: $", ", "), numbered(n, "$", ", "), n))
+				return c.allocates(strings.ReplaceAll(text(n), "@", fmt.Sprint(n)))
 			}
 			allocated(100)
 			if one, two := allocated(500), allocated(1000); two > 3*one {

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -154,49 +153,28 @@ func TestElementsWork(t *testing.T) {
 // change one long list. Twice as many changes of a list that is twice as long allocate about
 // twice as much.
 func TestManyChangesOfOneList(t *testing.T) {
-	c := newLocal(t, openMemory(t), wire.V4)
-	must := func(t *testing.T, text string) {
-		t.Helper()
-		if resp := c.do(ask(text)); resp.Op != wire.OpResult {
-			e, _ := wire.ParseError(wire.V4, resp.Body)
-			t.Fatalf("%.100s: %v", text, e)
-		}
-	}
-	must(t, "CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	must(t, "CREATE TABLE ks.t (p int, c double, l list<int>, s list<int> static, PRIMARY KEY (p, c))")
-	joined := func(n int, each, sep string) string {
-		all := make([]string, n)
-		for i := range all {
-			all[i] = strings.ReplaceAll(each, "$", fmt.Sprint(i))
-		}
-		return strings.Join(all, sep)
-	}
-	batch := func(each string) func(n int) string {
-		return func(n int) string { return "BEGIN BATCH " + joined(n, each, "; ") + "; APPLY BATCH" }
-	}
+	c := newCrowd(t, 0)
+	c.must("CREATE TABLE ks.l (p int, c double, l list<int>, s list<int> static, PRIMARY KEY (p, c))")
 	for name, text := range map[string]func(n int) string{
-		"set in statements":     batch("UPDATE ks.t SET l[$] = $ WHERE p = @ AND c = 1"),
-		"set in static":         batch("UPDATE ks.t SET s[$] = $ WHERE p = @"),
-		"delete in statements":  batch("DELETE l[$] FROM ks.t WHERE p = @ AND c = 1"),
-		"discard in statements": batch("UPDATE ks.t SET l = l - [$] WHERE p = @ AND c = 1"),
-		"set":                   func(n int) string { return "UPDATE ks.t SET " + joined(n, "l[$] = $", ", ") + " WHERE p = @ AND c = 1" },
+		"set in statements":     batchOf("UPDATE ks.l SET l[$] = $ WHERE p = @ AND c = 1"),
+		"set in static":         batchOf("UPDATE ks.l SET s[$] = $ WHERE p = @"),
+		"delete in statements":  batchOf("DELETE l[$] FROM ks.l WHERE p = @ AND c = 1"),
+		"discard in statements": batchOf("UPDATE ks.l SET l = l - [$] WHERE p = @ AND c = 1"),
+		"set": func(n int) string {
+			return "UPDATE ks.l SET " + numbered(n, "l[$] = $", ", ") + " WHERE p = @ AND c = 1"
+		},
 		"delete": func(n int) string {
-			return "DELETE " + strings.Repeat("l[0], ", n-1) + "l[0] FROM ks.t WHERE p = @ AND c = 1"
+			return "DELETE " + strings.Repeat("l[0], ", n-1) + "l[0] FROM ks.l WHERE p = @ AND c = 1"
 		},
 		"append and set": func(n int) string {
-			return "UPDATE ks.t SET " + joined(n, "l = l + [$], l[0] = -1, l = [$] + l, l = l - [$]", ", ") + " WHERE p = @ AND c = 1"
+			return "UPDATE ks.l SET " + numbered(n, "l = l + [$], l[0] = -1, l = [$] + l, l = l - [$]", ", ") + " WHERE p = @ AND c = 1"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			allocated := func(n int) uint64 {
-				list := joined(n, "$", ", ")
-				must(t, fmt.Sprintf("UPDATE ks.t SET s = [%s], l = [%s] WHERE p = %d AND c = 1", list, list, n))
-				text := strings.ReplaceAll(text(n), "@", fmt.Sprint(n))
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				must(t, text)
-				runtime.ReadMemStats(&after)
-				return after.TotalAlloc - before.TotalAlloc
+				list := numbered(n, "$", ", ")
+				c.must(fmt.Sprintf("UPDATE ks.l SET s = [%s], l = [%s] WHERE p = %d AND c = 1", list, list, n))
+				return c.allocates(strings.ReplaceAll(text(n), "@", fmt.Sprint(n)))
 			}
 			allocated(100)
 			if one, two := allocated(700), allocated(1400); two > 3*one {

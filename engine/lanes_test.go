@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,8 +39,32 @@ func (c *crowd) must(text string) {
 	c.t.Helper()
 	if resp := c.do(ask(text)); resp.Op != wire.OpResult {
 		e, _ := wire.ParseError(wire.V4, resp.Body)
-		c.t.Fatalf("%s: %v", text, e)
+		c.t.Fatalf("%.200s: %v", text, e)
 	}
+}
+
+// allocates executes a statement and returns how many bytes the process allocated meanwhile.
+func (c *crowd) allocates(text string) uint64 {
+	c.t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c.must(text)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// numbered returns a text n times, with sep between. Each $ becomes the number of the repetition.
+func numbered(n int, each, sep string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strings.ReplaceAll(each, "$", strconv.Itoa(i))
+	}
+	return strings.Join(all, sep)
+}
+
+// batchOf returns a BATCH of n numbered statements.
+func batchOf(each string) func(n int) string {
+	return func(n int) string { return "BEGIN BATCH " + numbered(n, each, "; ") + "; APPLY BATCH" }
 }
 
 func ask(text string) wire.Message {

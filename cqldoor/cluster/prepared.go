@@ -202,7 +202,8 @@ func (u *cure) Receive(_ uint32, resp wire.Message) {
 	}
 	s := &c.slots[u.stream]
 	if s.to == nil {
-		// The request was given up meanwhile, and the host will not answer it any more.
+		// The door has given up the request meanwhile. The host has answered it (UNPREPARED), so no
+		// further answer comes.
 		if s.gone {
 			s.gone = false
 			c.orphans--
@@ -215,8 +216,8 @@ func (u *cure) Receive(_ uint32, resp wire.Message) {
 		s.since = c.tick.Load()
 		again, body := wire.Header{Version: c.version, Flags: s.flags, Stream: u.stream, Op: s.op}, s.body
 		c.mu.Unlock()
-		// Until the host answers, the stream is not free. So nothing changes body, even if the
-		// request is given up.
+		// The stream is not free until the host answers. So nothing changes the body, even if the
+		// door gives up the request.
 		c.t.Append(again, body)
 		return
 	}

@@ -134,9 +134,8 @@ func (p *pass) text(s *side) string {
 	return s.full
 }
 
-// overTwo carries out a pass if the places are in two physical tables. A copy reads the old table,
-// and a verification reads both. The pass empties neither, because the mover drops one of them at
-// the end.
+// overTwo carries out a pass over two physical tables. A pass that copies reads the old table. A
+// pass that verifies reads both. No pass empties a table, because the mover drops one at the end.
 func (p *pass) overTwo(ctx context.Context, from int64, c *tally) error {
 	sides := []*side{p.table.from}
 	switch p.work {

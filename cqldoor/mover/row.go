@@ -235,9 +235,9 @@ func (t *Table) marker(r *row) (time int64, ttl int32) {
 	return time, ttl
 }
 
-// drop returns a statement that deletes at a row's place the cells that the other place does not
-// show although it was given all of them: a deletion shadows them there. It deletes each cell at
-// the cell's own time.
+// drop returns a statement that deletes cells at a row's place. The mover has copied all cells to
+// the other place. Those that the other place does not show are shadowed by a deletion there, so
+// drop deletes them here too, each at the cell's own time.
 func (t *Table) drop(r, other *row) (statement, bool) {
 	if !r.there {
 		return statement{}, false
@@ -267,7 +267,8 @@ func (t *Table) drop(r, other *row) (statement, bool) {
 	return together(parts)
 }
 
-// remove returns a statement that deletes a row, or static columns, at its place.
+// remove returns a statement that deletes a row. For the row of the static columns, it deletes
+// these columns. The statement goes to the place from which the mover has read the row.
 func (t *Table) remove(r *row, time int64) (statement, bool) {
 	what, at := "", t.in(r.shard)
 	if r.clustering == nil {

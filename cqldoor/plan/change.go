@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// Change is a change of a table's layout that is under way. It belongs to the Table with the old
-// layout. It is immutable.
+// Change describes how a table's layout is being changed. The Table with the old layout has it. It
+// is immutable.
 type Change struct {
 	reshard.Change
 	Duty reshard.Duty
@@ -40,8 +40,8 @@ func NewChanging(t *schema.Table, from, to Kept, c reshard.Change) (*Table, erro
 	case !apart && from.Layout.Column != to.Layout.Column:
 		return nil, fmt.Errorf("write_sharding: a change of %s.%s from column %s to %s is not possible in one table", t.Keyspace, t.Name, from.Layout.Column, to.Layout.Column)
 	case !apart:
-		// Rows that have been copied are deleted from their old places only after all rows have
-		// been copied. Of two physical tables neither has rows of the other.
+		// The mover first copies all rows. Only then it deletes them from their old places. If there
+		// are two physical tables, neither has rows of the other.
 		next.hides = true
 	}
 	out.moves, next.moves = true, true

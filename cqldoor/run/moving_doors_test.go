@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -80,7 +78,7 @@ func (l sleepyLink) Send(ctx context.Context, req wire.Message, reply func(wire.
 			reply(resp)
 			return
 		}
-		resp.Body = slices.Clone(resp.Body)
+		resp.Body, resp.Arrival = slices.Clone(resp.Body), nil // both are the reading goroutine's
 		go func() {
 			<-awake
 			reply(resp)
@@ -131,12 +129,11 @@ func newLivedAtDoors(t *testing.T, st store.Store) (*lived, [2]*sleeper) {
 	t.Helper()
 	beds := [2]*sleeper{{Store: st}, {Store: st}}
 	s := session(t, serveDoor(t, beds[0], startDoor(t, beds[0], "a:1")), 4)
-	exec(t, s, "DROP KEYSPACE IF EXISTS lived")
-	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	l := livedAt(t, st, s)
 	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
-	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
 	b := startDoor(t, beds[1], "b:1")
-	return &lived{t: t, table: "lived.t", doors: []*gocql.Session{s, session(t, serveDoor(t, beds[1], b), 5)}}, beds
+	l.doors = append(l.doors, session(t, serveDoor(t, beds[1], b), 5))
+	return l, beds
 }
 
 // TestDoorsThatStop stops doors for random times while the layout changes, including the door that

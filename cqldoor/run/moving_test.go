@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ import (
 // it knows what every read must return. Nobody changes some other rows.
 type lived struct {
 	t      *testing.T
+	own    *catalog.StoreSession // past the doors
 	table  string
 	doors  []*gocql.Session
 	mu     sync.Mutex
@@ -32,6 +34,60 @@ type lived struct {
 	ops    int
 
 	unknown int // writes that were under way when another door learned of a step; repeated
+}
+
+// newLived creates table lived.t, behind one door of its own on a store. with follows CREATE TABLE.
+func newLived(t *testing.T, st store.Store, with string) *lived {
+	t.Helper()
+	s := session(t, serveDoor(t, st, startRouter(t, st)), 4)
+	l := livedAt(t, st, s)
+	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c))"+with)
+	return l
+}
+
+// livedAt creates keyspace lived at the first of some doors.
+func livedAt(t *testing.T, st store.Store, doors ...*gocql.Session) *lived {
+	t.Helper()
+	exec(t, doors[0], "DROP KEYSPACE IF EXISTS lived")
+	exec(t, doors[0], "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	own := catalog.NewSession(st)
+	t.Cleanup(own.Close)
+	t.Cleanup(func() { exec(t, doors[0], "DROP KEYSPACE lived") })
+	return &lived{t: t, own: own, table: "lived.t", doors: doors}
+}
+
+// query executes a statement at the store.
+func (l *lived) query(text string) []catalog.Row {
+	l.t.Helper()
+	rows, err := l.own.Query(l.t.Context(), wire.LocalQuorum, text)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return rows
+}
+
+// tables returns the names of the physical tables, in order.
+func (l *lived) tables() string {
+	l.t.Helper()
+	var all []string
+	for _, r := range l.query("SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'lived'") {
+		all = append(all, string(r["table_name"]))
+	}
+	return strings.Join(all, " ")
+}
+
+// entry returns the table's entry in the catalogue. What a door knows of it can be older.
+func (l *lived) entry() *catalog.Entry {
+	l.t.Helper()
+	entries, _, err := catalog.New(catalog.Options{Session: l.own, Now: time.Now, UUID: random}).Load(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	i := slices.IndexFunc(entries, func(e *catalog.Entry) bool { return e.String() == l.table })
+	if i < 0 {
+		l.t.Fatalf("table %s has no entry", l.table)
+	}
+	return entries[i]
 }
 
 // write repeats a write until its outcome is known.
@@ -258,13 +314,7 @@ func (l *lived) live(workers int, during func()) {
 func TestLiveChange(t *testing.T) { onStores(t, liveChange) }
 
 func liveChange(t *testing.T, st store.Store) {
-	r := startRouter(t, st)
-	s := session(t, serveDoor(t, st, r), 4)
-	exec(t, s, "DROP KEYSPACE IF EXISTS lived")
-	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
-	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
-	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s}}
+	l := newLived(t, st, " WITH write_sharding = {'shards': '4'}")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	l.live(4, func() {
@@ -282,7 +332,7 @@ func liveChange(t *testing.T, st store.Store) {
 		last.Began.IsZero() || !last.Ended.After(last.Began) || last.From != 9 || last.To != 9 {
 		t.Errorf("after the last change: %+v", last)
 	}
-	if e := r.schema.view.Load().tables["lived"]["t"].entry; e.Layout.N != 9 || e.Layout.Base == 0 || e.Change != nil {
+	if e := l.entry(); e.Layout.N != 9 || e.Layout.Base == 0 || e.Change != nil {
 		t.Errorf("%v %+v", e.Layout, e.Change)
 	}
 }
@@ -292,22 +342,10 @@ func liveChange(t *testing.T, st store.Store) {
 func TestLiveChangeOfOneKey(t *testing.T) { onStores(t, liveChangeOfOneKey) }
 
 func liveChangeOfOneKey(t *testing.T, st store.Store) {
-	r := startRouter(t, st)
-	s := session(t, serveDoor(t, st, r), 4)
-	exec(t, s, "DROP KEYSPACE IF EXISTS lived")
-	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
-	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '1'}")
-	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s}}
-	own := catalog.NewSession(st)
-	defer own.Close()
+	l := newLived(t, st, " WITH write_sharding = {'shards': '1'}")
 	places := func() map[int64]map[int64]bool {
-		rows, err := own.Query(t.Context(), wire.LocalQuorum, "SELECT p, shard FROM lived.t")
-		if err != nil {
-			t.Fatal(err)
-		}
 		out := map[int64]map[int64]bool{}
-		for _, r := range rows {
+		for _, r := range l.query("SELECT p, shard FROM lived.t") {
 			if out[r.Int("p")] == nil {
 				out[r.Int("p")] = map[int64]bool{}
 			}
@@ -344,6 +382,7 @@ func liveChangeOfOneKey(t *testing.T, st store.Store) {
 	if s := l.status(); s.Keys != 2 || s.RowsMoved == 0 || s.RowsMoved > s.RowsTotal {
 		t.Errorf("%+v", s)
 	}
+	s := l.doors[0]
 	exec(t, s, "CREATE TABLE lived.days (day date, c int, v text, PRIMARY KEY (day, c)) WITH write_sharding = {'shards': '2', 'epochs': '4 from 2199-01-01'}")
 	if err := s.Query("ALTER TABLE lived.days WITH write_sharding = {'key': '2020-07-10', 'shards': '3'}").Exec(); err == nil || !strings.Contains(err.Error(), "epochs of keys") {
 		t.Errorf("%v", err)

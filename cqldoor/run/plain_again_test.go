@@ -4,16 +4,13 @@ package run
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
-	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -23,63 +20,37 @@ import (
 func TestLivePlainAgain(t *testing.T) { onStores(t, livePlainAgain) }
 
 func livePlainAgain(t *testing.T, st store.Store) {
-	r := startRouter(t, st)
-	s := session(t, serveDoor(t, st, r), 4)
-	exec(t, s, "DROP KEYSPACE IF EXISTS lived")
-	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
-	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c))")
-	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s}}
-	own := catalog.NewSession(st)
-	defer own.Close()
-	tables := func() string {
-		rows, err := own.Query(t.Context(), wire.LocalQuorum, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'lived'")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []string
-		for _, r := range rows {
-			all = append(all, string(r["table_name"]))
-		}
-		return strings.Join(all, " ")
-	}
-	entry := func() *catalog.Entry { // the door's view can be older
-		entries, _, err := r.schema.catalog.Load(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return entries[slices.IndexFunc(entries, func(e *catalog.Entry) bool { return e.String() == "lived.t" })]
-	}
+	l := newLived(t, st, "")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	l.live(4, func() {
 		l.change(ctx, "'shards': '5'")
 		l.change(ctx, "'shards': '8'")
-		sharded := entry().Physical
+		sharded := l.entry().Physical
 		l.change(ctx, "", "rollback")
-		if s := l.status(); s.Result != reshard.ResultTakenBack || s.From != 8 || tables() != sharded {
-			t.Errorf("after it was taken back the store has %s: %+v", tables(), s)
+		if s := l.status(); s.Result != reshard.ResultTakenBack || s.From != 8 || l.tables() != sharded {
+			t.Errorf("after it was taken back the store has %s: %+v", l.tables(), s)
 		}
 		l.change(ctx, "", "pause", "resume")
-		e := entry()
+		e := l.entry()
 		if s := l.status(); s.Result != reshard.ResultDone || s.From != 0 || s.To != 0 || s.RowsTotal == 0 || s.RowsMoved == 0 || s.RowsVerified == 0 {
 			t.Errorf("after it became plain: %+v", s)
 		}
-		if !e.Layout.Plain() || e.Change != nil || e.Second != nil || e.Physical == "t" || e.Physical == sharded || tables() != e.Physical {
-			t.Errorf("after it became plain the store has %s: %+v", tables(), e)
+		if !e.Layout.Plain() || e.Change != nil || e.Second != nil || e.Physical == "t" || e.Physical == sharded || l.tables() != e.Physical {
+			t.Errorf("after it became plain the store has %s: %+v", l.tables(), e)
 		}
 		l.change(ctx, "'shards': '5'", "rollback")
-		if !entry().Layout.Plain() || tables() != e.Physical {
-			t.Errorf("after sharding it again was taken back the store has %s: %+v", tables(), entry())
+		if !l.entry().Layout.Plain() || l.tables() != e.Physical {
+			t.Errorf("after sharding it again was taken back the store has %s: %+v", l.tables(), l.entry())
 		}
 		l.change(ctx, "'shards': '5'")
-		if e := entry(); e.Layout.N != 5 || e.Second != nil || tables() != e.Physical {
-			t.Errorf("after it was sharded again the store has %s: %+v", tables(), e)
+		if e := l.entry(); e.Layout.N != 5 || e.Second != nil || l.tables() != e.Physical {
+			t.Errorf("after it was sharded again the store has %s: %+v", l.tables(), e)
 		}
 		l.change(ctx, "")
 	})
-	if e := entry(); !e.Layout.Plain() || tables() != e.Physical {
-		t.Errorf("in the end the store has %s: %+v", tables(), e)
+	if e := l.entry(); !e.Layout.Plain() || l.tables() != e.Physical {
+		t.Errorf("in the end the store has %s: %+v", l.tables(), e)
 	}
 }
 

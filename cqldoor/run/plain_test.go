@@ -22,26 +22,8 @@ import (
 func TestLiveSharding(t *testing.T) { onStores(t, liveSharding) }
 
 func liveSharding(t *testing.T, st store.Store) {
-	r := startRouter(t, st)
-	s := session(t, serveDoor(t, st, r), 4)
-	exec(t, s, "DROP KEYSPACE IF EXISTS lived")
-	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE lived") })
-	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c))")
-	exec(t, s, "CREATE TABLE lived.tz (p int PRIMARY KEY)") // sorts after t and after its physical table
-	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s}}
-	own := catalog.NewSession(st)
-	defer own.Close()
-	tables := func() (all []string) {
-		rows, err := own.Query(t.Context(), wire.LocalQuorum, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'lived'")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range rows {
-			all = append(all, string(r["table_name"]))
-		}
-		return all
-	}
+	l := newLived(t, st, "")
+	exec(t, l.doors[0], "CREATE TABLE lived.tz (p int PRIMARY KEY)") // sorts after t and after its physical table
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	l.live(4, func() {
@@ -49,7 +31,7 @@ func liveSharding(t *testing.T, st store.Store) {
 			t.Errorf("of a plain table: %+v", got)
 		}
 		l.change(ctx, "'shards': '4'", "rollback")
-		if got := strings.Join(tables(), " "); got != "t tz" {
+		if got := l.tables(); got != "t tz" {
 			t.Errorf("after it was taken back the store has the tables %s", got)
 		}
 		l.change(ctx, "'shards': '4'", "pause", "resume")
@@ -59,11 +41,11 @@ func liveSharding(t *testing.T, st store.Store) {
 		l.change(ctx, "'shards': '7'")
 		l.change(ctx, "'shards': '3'")
 	})
-	e := r.schema.view.Load().tables["lived"]["t"].entry
+	e := l.entry()
 	if e.Layout.N != 3 || e.Change != nil || e.Second != nil || e.Physical == "t" {
 		t.Errorf("in the end: %+v", e)
 	}
-	if got := strings.Join(tables(), " "); got != e.Physical+" tz" {
+	if got := l.tables(); got != e.Physical+" tz" {
 		t.Errorf("in the end the store has the tables %s", got)
 	}
 }

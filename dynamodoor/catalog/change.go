@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
-// Change is a change of a table's layout that is under way. Entry.Layout is the layout with which
-// it begins. The generation of that layout also counts the change's publications.
+// Change describes how a table's layout is being changed. Entry.Layout holds the old layout. Each
+// time a door publishes the change, it raises the generation of that layout.
 type Change struct {
 	Step   string // name in package reshard
 	Shards int    // new number of shards of each key

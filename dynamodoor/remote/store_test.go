@@ -121,8 +121,8 @@ func TestErrorsGoOutAsTheyCame(t *testing.T) {
 	}
 }
 
-// TestAnswersThatAreNone checks that an answer that is not one of the API's becomes an error after
-// which SDKs retry.
+// TestAnswersThatAreNone lets an endpoint send what is no answer of the API. The store returns an
+// error, and SDKs retry after that error.
 func TestAnswersThatAreNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		h    http.HandlerFunc
@@ -222,8 +222,8 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreThePrincipals checks that each principal's requests have its own signature, and
-// the door's requests the door's.
+// TestCredentialsAreThePrincipals checks who signs a request. The store signs a principal's request
+// with the principal's key, and the door's own request with the door's key.
 func TestCredentialsAreThePrincipals(t *testing.T) {
 	var last atomic.Value
 	s := endpoint(t, func(w http.ResponseWriter, r *http.Request) {

@@ -51,7 +51,8 @@ type Store struct {
 	Stamp func() string
 	// Of returns the table with a name if its layout is being changed, and nil otherwise.
 	Of func(name string) *Table
-	// Tables returns sharded tables. A table that is being changed has its old layout.
+	// Tables finds a sharded table. While a table's layout is being changed, it returns the table
+	// with the old layout.
 	Tables plan.Tables
 }
 
@@ -91,8 +92,8 @@ func (s *Store) Do(ctx context.Context, q api.Request, use func(api.Response) er
 	return fmt.Errorf("operation %s on a table whose layout is being changed", q.Operation())
 }
 
-// in returns all tables. A table that is being changed has its new layout if now is true, and its
-// old one otherwise.
+// in returns a lookup of tables by name. During a change of a table's layout, the lookup gives the
+// table in its new layout if now is true, and in its old layout otherwise.
 func (s *Store) in(now bool) plan.Tables {
 	return func(name string) *plan.Table {
 		t := s.Of(name)

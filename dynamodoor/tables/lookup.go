@@ -15,9 +15,10 @@ import (
 // ManyNames is the largest number of names of plain tables that a door remembers.
 const ManyNames = 10_000
 
-// Lookup reports whether a table is sharded, or must not be served as a plain one. For an unknown
-// name, it reads the catalogue and describes the table: the description reveals a physical table
-// that has lost its entry. It does not remember that a table does not exist.
+// Lookup reports whether a table is sharded, or must not be served as a plain one. If it does not
+// know the name, it reads the catalogue and asks the store to describe the table. By the description
+// it recognises a physical table that has lost its entry. It does not remember that a table does not
+// exist.
 func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err error) {
 	if !isName(name) {
 		return false, nil // no table can have it: the store reports the error

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// These are opcodes of native_protocol_v4.spec §2.4. The probe writes its few bytes itself, so that
-// a fault in package wire cannot look like a Cassandra that does not start.
+// These are opcodes of native_protocol_v4.spec §2.4. The probe does not use package wire. Otherwise
+// a fault in wire would look as if Cassandra had not started.
 const (
 	opStartup      = 0x01
 	opReady        = 0x02
