@@ -132,7 +132,7 @@ func (cl *Cluster) Open(ctx context.Context, o store.LinkOptions) (store.Link, e
 	}
 	// Only a pool that has connected once gets keepers. A pool with wrong credentials or a wrong
 	// keyspace must not keep trying.
-	p.setHosts(cl.hostList())
+	p.followHosts(true)
 	return &link{p: p}, nil
 }
 

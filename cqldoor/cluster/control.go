@@ -272,12 +272,7 @@ func (cl *Cluster) setHosts(addrs []string) {
 	}
 	cl.mu.Unlock()
 	for _, p := range pools {
-		p.mu.Lock()
-		kept := len(p.keepers) > 0
-		p.mu.Unlock()
-		if kept {
-			p.setHosts(hosts)
-		}
+		p.followHosts(false)
 	}
 }
 

@@ -27,6 +27,8 @@ type pool struct {
 	live atomic.Pointer[liveHosts]
 	next atomic.Uint32
 
+	following sync.Mutex // held while the pool takes over the cluster's hosts; taken before mu
+
 	mu      sync.Mutex
 	conns   []*conn            // the connections that are alive
 	keepers map[string]*keeper // by address
@@ -214,8 +216,19 @@ func (p *pool) remove(c *conn) {
 	}
 }
 
-// setHosts starts keepers for new hosts and stops those of hosts that have gone.
-func (p *pool) setHosts(hosts []*host) {
+// followHosts starts keepers for new hosts and stops those of hosts that have gone. A pool without
+// keepers gets its first ones only if begin is true. The caller that comes last has the newest
+// list, since each reads it while it holds following.
+func (p *pool) followHosts(begin bool) {
+	p.following.Lock()
+	defer p.following.Unlock()
+	p.mu.Lock()
+	begun := len(p.keepers) > 0
+	p.mu.Unlock()
+	if !begin && !begun {
+		return
+	}
+	hosts := p.cluster.hostList()
 	p.queues.setHosts(len(hosts), p.cluster.opts.InFlight)
 	p.mu.Lock()
 	defer p.mu.Unlock()
