@@ -107,4 +107,34 @@ SELECT * FROM bank.ledger WHERE account = ? ORDER BY entry DESC LIMIT 20 -- 200/
 			t.Errorf("the key %v grows for ever, and there is no way out: %s", v.PartitionKey, v.Summary)
 		}
 	})
+	t.Run("the log of services, on nodes that bear no second copy of it", func(t *testing.T) {
+		asked := `INSERT INTO ops.logs (service, logged_at, level, seq, message) VALUES (?, ?, ?, ?, ?) -- %s
+SELECT * FROM ops.logs WHERE service = ? AND logged_at >= ? AND logged_at < ? -- %s
+SELECT * FROM ops.logs WHERE service = ? AND level IN ('ERROR', 'WARN') AND logged_at >= ? ORDER BY logged_at DESC LIMIT 200 -- 100/s`
+		row := func(i int, at time.Time) string {
+			return fmt.Sprintf("svc%d,%s,%s,%d,%s", (i*7919%97)%(1+i%60), at.Format(time.RFC3339Nano), []string{"DEBUG", "INFO", "INFO", "INFO", "INFO", "WARN", "ERROR", "INFO"}[i*31%8], i, strings.Repeat("m", 100))
+		}
+		names := "service,logged_at,level,seq,message"
+		v := advised(t, fmt.Sprintf(asked, "20k/s", "40/s"), names, row).Verdict
+		if !slices.Equal(v.PartitionKey, []string{"service", "level"}) || len(v.Extras) != 0 || len(v.Unserved) != 0 || v.TimeBucket == nil || v.Shards < 2 {
+			t.Errorf("%v in %d shards, %d further tables, unserved %+v", v.PartitionKey, v.Shards, len(v.Extras), v.Unserved)
+		}
+		if s := v.Statements[1]; !strings.Contains(s.Text, "level IN (?, ?, ?, ?)") || !strings.Contains(s.Note, "all 4 values of level") {
+			t.Errorf("%s -- %s", s.Text, s.Note)
+		}
+		// With a tenth of the writes, the nodes bear a second copy, which misses no new level.
+		if v := advised(t, fmt.Sprintf(asked, "2k/s", "40/s"), names, row).Verdict; len(v.Extras) != 1 || len(v.Exceeded) != 0 {
+			t.Errorf("%v in %d shards, %d further tables, exceeded %+v", v.PartitionKey, v.Shards, len(v.Extras), v.Exceeded)
+		}
+	})
+	t.Run("a further table that the nodes do not bear, for queries that need it", func(t *testing.T) {
+		v := advised(t, `INSERT INTO s.sales (shop, sold, item, customer) VALUES (?, ?, ?, ?) -- 15k/s
+SELECT * FROM s.sales WHERE shop = ? AND sold >= ? AND sold < ? -- 3k/s
+SELECT * FROM s.sales WHERE customer = ? ORDER BY sold DESC LIMIT 20 -- 3k/s`, "shop,sold,item,customer", func(i int, at time.Time) string {
+			return fmt.Sprintf("s%d,%s,i%d,c%d", i*7919%997, at.Format(time.RFC3339Nano), i, i*31%5003)
+		}).Verdict
+		if len(v.Extras) != 1 || !strings.Contains(v.Summary, "each of 6 nodes takes 15,000 writes/s, it bears 10,000: add nodes first, 9 in all") {
+			t.Errorf("%d further tables: %s", len(v.Extras), v.Summary)
+		}
+	})
 }

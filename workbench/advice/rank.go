@@ -98,6 +98,10 @@ func (s *ranker) scoreOf(d *Design) score {
 		c.rare /= total
 	}
 	s.limits(d, &c)
+	if t := s.moreNodes(len(extras)); t != "" && len(extras) > 0 {
+		c.severity = max(c.severity, atThisRate)
+		c.exceeded = append(c.exceeded, Exceeded{atThisRate, t})
+	}
 	cost := s.costOf(d, extras)
 	c.cost, c.reads, c.few = cost.figure(), cost.Partitions, s.low(d)
 	return c

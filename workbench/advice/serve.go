@@ -97,6 +97,9 @@ func (s *serving) named(d *Design, p profile.Part, q *queries.Query) (n float64,
 		}
 		return float64(b.Values), fmt.Sprintf("%d values of %s", b.Values, p.Column), true
 	}
+	if n, can := s.listed(p, q); can {
+		return n, fmt.Sprintf("all %s values of %s", number(n), p.Column), true
+	}
 	c := s.p.Column(p.Column)
 	unit := p.Bucket
 	if unit == profile.Whole {

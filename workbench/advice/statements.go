@@ -161,14 +161,19 @@ func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relati
 		} else if q.Bound(p.Column) != nil {
 			continue
 		}
+		if n, can := s.listed(p, q); can {
+			all := syntax.Relation{Columns: []string{p.Column}, Op: syntax.OpIn}
+			for range int(n) {
+				all.Values = append(all.Values, &syntax.Bind{})
+			}
+			out = slices.Insert(out, s.keyPart(d, out), all)
+			notes = append(notes, fmt.Sprintf("name all %s values of %s; name a new one, too, once it comes", number(n), p.Column))
+			continue
+		}
 		if p.Bucket == profile.Whole { // = replaces the range
 			out = slices.DeleteFunc(out, func(r syntax.Relation) bool { return slices.Equal(r.Columns, []string{p.Column}) })
 		}
-		at := 0
-		for at < len(out) && slices.ContainsFunc(d.columns(), func(c string) bool { return slices.Equal(out[at].Columns, []string{c}) }) {
-			at++
-		}
-		out = slices.Insert(out, at, syntax.Relation{Columns: []string{column}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
+		out = slices.Insert(out, s.keyPart(d, out), syntax.Relation{Columns: []string{column}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
 		unit, _ := s.period(d)
 		switch {
 		case q.Bound(p.Column) != nil && p.Bucket != profile.Whole:
@@ -186,6 +191,17 @@ func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relati
 		}
 	}
 	return out, notes
+}
+
+// keyPart returns how many restrictions, from the first one on, are of the partition key.
+func (s cqlWriter) keyPart(d *Design, where []syntax.Relation) int {
+	at := slices.IndexFunc(where, func(r syntax.Relation) bool {
+		return len(r.Columns) != 1 || !slices.Contains(d.columns(), r.Columns[0])
+	})
+	if at < 0 {
+		return len(where)
+	}
+	return at
 }
 
 // wholeKey returns a restriction to one row.

@@ -10,10 +10,11 @@ import (
 
 // A query with less than tinyShare of the load does not decide the key. It only chooses among keys
 // that serve the other queries and keep the limits. Every row is also written to a further table. A
-// further table is not worth that for a query that is asked less than once in dearWrites writes.
+// further table is not worth that for a query that is asked less than once in dearWrites writes, or in dearIfFull writes if the nodes do not bear these.
 const (
 	tinyShare  = 0.01
 	dearWrites = 1000
+	dearIfFull = 100 // if the nodes do not bear a further table
 )
 
 // shareOf returns a query's share of the load: of all statements, or of the queries alone if each
@@ -48,7 +49,16 @@ func (s *traffic) dear(asked []int) bool {
 		}
 		rate += s.qs[i].Rate
 	}
-	return s.load.writes > dearWrites*rate && s.load.from == FromQueries
+	return s.tooDear(rate)
+}
+
+// tooDear reports whether a further table is not worth its writes for queries of that rate.
+func (s *traffic) tooDear(rate float64) bool {
+	most := float64(dearWrites)
+	if s.full() {
+		most = dearIfFull
+	}
+	return s.load.writes > most*rate && s.load.from == FromQueries
 }
 
 // Unserved is a query that neither the table nor a further table serves, and why that is right.
@@ -75,8 +85,12 @@ func (s *ranker) unserved(d *Design, extras []Extra) []Unserved {
 		switch {
 		case q.Writes():
 			u.Why = fmt.Sprintf("%s: %s, %s; write by the whole primary key", percent(u.Share)+" of the load", what, v.Why)
-		case s.load.writes > dearWrites*rateOf(q) && s.load.from == FromQueries:
-			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s. %s", percent(u.Share), what, s.o.Target.furtherKind(), number(s.load.writes), number(rateOf(q)), s.o.Target.otherWay())
+		case s.tooDear(rateOf(q)):
+			more := ""
+			if t := s.moreNodes(1); t != "" {
+				more = " (" + t + ")"
+			}
+			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s%s. %s", percent(u.Share), what, s.o.Target.furtherKind(), number(s.load.writes), number(rateOf(q)), more, s.o.Target.otherWay())
 		case s.changedOrder(q) != "":
 			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.changedOrder(q))
 		default:
