@@ -94,7 +94,7 @@ func TestDrawnStatementsRun(t *testing.T) {
 		}
 		sets = append(sets, s)
 	}
-	sets = append(sets, oneHotKey())
+	sets = append(sets, oneHotKey(), fullNodes())
 	for n, s := range sets {
 		r := advisedDrawn(t, s)
 		t.Run(fmt.Sprint(n+1, " ", s.What), func(t *testing.T) {
@@ -122,6 +122,9 @@ func TestDrawnStatementsRun(t *testing.T) {
 	if keyShards == 0 {
 		t.Error("no set has a key with shards of its own")
 	}
+	if valuesNamed == 0 {
+		t.Error("no statement names all values of a column")
+	}
 	if cql < 5 || dynamo < 5 {
 		t.Errorf("%d sets for CQL and %d for DynamoDB: too few of one", cql, dynamo)
 	}
@@ -139,6 +142,18 @@ func oneHotKey() *drawn.Set {
 	}
 	asked := "SELECT * FROM shop.orders WHERE user_id = ? LIMIT 100 -- 400/s\nSELECT * FROM shop.orders WHERE user_id = ? AND order_id = ? -- 100/s\nINSERT INTO shop.orders (order_id, user_id) VALUES (?, ?) -- 9k/s\n"
 	return drawn.Given("one hot key", "shop.orders", "keyspaces", asked, []string{"order_id", "user_id"}, rows)
+}
+
+// fullNodes is a set whose nodes bear no further table, so that a query names all values of a column.
+func fullNodes() *drawn.Set {
+	var rows [][]string
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 20_000 {
+		at = at.Add(7 * time.Millisecond)
+		rows = append(rows, []string{fmt.Sprint("svc", i*7919%41), at.Format("2006-01-02T15:04:05.000Z"), []string{"INFO", "ERROR", "INFO", "WARN"}[i%4], fmt.Sprint(i)})
+	}
+	asked := "SELECT * FROM ops.logs WHERE service = ? AND logged_at >= ? AND logged_at < ? -- 40/s\nSELECT * FROM ops.logs WHERE service = ? AND level IN (?, 'WARN') AND logged_at >= ? ORDER BY logged_at DESC LIMIT 200 -- 100/s\nINSERT INTO ops.logs (service, logged_at, level, seq) VALUES (?, ?, ?, ?) -- 20k/s\n"
+	return drawn.Given("full nodes", "ops.logs", "cassandra", asked, []string{"service", "logged_at", "level", "seq"}, rows)
 }
 
 // tried is how many rows of a set are inserted.
@@ -185,6 +200,9 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 	}
 	if r.Verdict.Strategy == "time" {
 		buckets++
+	}
+	if slices.ContainsFunc(r.Verdict.Statements, func(x advice.Statement) bool { return strings.Contains(x.Note, "name all ") }) {
+		valuesNamed++
 	}
 	types := make(map[string]*value.Type)
 	for _, ddl := range r.Verdict.DDL {
@@ -263,7 +281,11 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 			ranges[b] = true
 			bound = append(bound, cell(v))
 		}
-		iter := session.Query(into(strings.TrimSuffix(x.Text, ";")), bound...).Iter()
+		query := session.Query(into(strings.TrimSuffix(x.Text, ";")), bound...)
+		if strings.Contains(x.Note, "with paging disabled") {
+			query = query.PageSize(0)
+		}
+		iter := query.Iter()
 		for {
 			m := make(map[string]any)
 			if !iter.MapScan(m) {
@@ -325,9 +347,10 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 	}
 }
 
-// keyShards is how many sets have keys with shards of their own, and buckets how many have
-// buckets that the layout keeps.
-var keyShards, buckets int
+// keyShards is how many sets have keys with shards of their own, buckets how many have
+// buckets that the layout keeps, and valuesNamed how many have statements that name all
+// values of a column.
+var keyShards, buckets, valuesNamed int
 
 // changes is how many statements that change rows were tried.
 var changes = make(map[string]int)

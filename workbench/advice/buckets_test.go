@@ -60,8 +60,14 @@ func advised(t *testing.T, asked, names string, row func(i int, at time.Time) st
 	for i := range 30_000 {
 		data.WriteString(row(i, first.Add(time.Duration(i)*time.Minute)) + "\n")
 	}
+	return advisedOf(t, asked, data.String())
+}
+
+// advisedOf asks for advice about a CSV file, as a user does.
+func advisedOf(t *testing.T, asked, data string) *Report {
+	t.Helper()
 	name := filepath.Join(t.TempDir(), "data.csv")
-	if err := os.WriteFile(name, []byte(data.String()), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	src, err := rows.Open(name, rows.Options{Again: true})

@@ -47,6 +47,16 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 		}
 		s.Take(measured)
 	}
+	// The verdict's own keys are measured alone if their partitions did not all fit into memory.
+	if cs := s.Alone(); len(cs) > 0 {
+		phase("the best key alone")
+		po.OneLane = true
+		measured, _, err := profile.Measure(ctx, in, p, cs, po)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Take(measured)
+	}
 	return s, s.Report(), nil
 }
 

@@ -91,6 +91,13 @@ func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statemen
 			if s.ordered(d, q, boundPrefix(d, q)) == "" {
 				order = x.OrderBy
 			}
+			if len(order) > 0 && s.severalKeys(d, q) {
+				if q.Limit == 0 {
+					order = nil
+				} else {
+					notes = append(notes, "with paging disabled: Cassandra refuses pages of a query with both IN on the partition key and ORDER BY")
+				}
+			}
 		}
 		if len(order) < len(x.OrderBy) {
 			notes = append(notes, "the application sorts the rows")
@@ -191,6 +198,17 @@ func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relati
 		}
 	}
 	return out, notes
+}
+
+// severalKeys reports whether a query names several values of a column of the partition key.
+func (s cqlWriter) severalKeys(d *Design, q *queries.Query) bool {
+	return slices.ContainsFunc(d.Partition, func(p profile.Part) bool {
+		if b := q.Bound(p.Column); b != nil {
+			return b.Values != 1
+		}
+		_, all := s.listed(p, q)
+		return all
+	})
 }
 
 // keyPart returns how many restrictions, from the first one on, are of the partition key.

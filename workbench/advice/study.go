@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -106,15 +107,49 @@ func (s *Study) Next() []profile.Candidate {
 		}
 	}
 	s.round++
-	var out []profile.Candidate
+	out := s.candidates()
+	if out == nil && s.round < 2 {
+		return s.Next()
+	}
+	return out
+}
+
+// Alone returns the verdict's designs whose partitions did not all fit into memory beside those of
+// the other designs. Measured alone, in one lane (profile.Options.OneLane), they fit, or their
+// intervals are narrower. Take takes the measurements.
+func (s *Study) Alone() []profile.Candidate {
+	s.asked = nil
+	for _, d := range s.inexact() {
+		s.asked = append(s.asked, ask{design: d})
+	}
+	return s.candidates()
+}
+
+// candidates returns what is asked as candidates to measure.
+func (s *Study) candidates() (out []profile.Candidate) {
 	for _, a := range s.asked {
 		c := a.design.candidate(s.timeName())
 		c.LossAlone, c.InShard = a.ids != nil, s.timed(a.design)
 		c.NoPeak = c.Shards > 1 || s.time == nil // heat comes from candidates without shards
 		out = append(out, c)
 	}
-	if out == nil && s.round < 2 {
-		return s.Next()
+	return out
+}
+
+// inexact returns the designs of the verdict of which some figures are estimates.
+func (s *Study) inexact() (out []*Design) {
+	list := s.ranking()
+	if len(list) == 0 || !s.reads() {
+		return nil
+	}
+	add := func(d *Design) {
+		if m := s.exactly(d); m != nil && !(m.Partitions.Exact && m.RowSizes.P99.Exact && m.ByteSizes.P99.Exact) && !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	add(list[0].d)
+	for _, e := range s.extras(list[0].d) {
+		add(e.design)
 	}
 	return out
 }

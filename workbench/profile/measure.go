@@ -22,7 +22,7 @@ const (
 
 	tallyBytes   = 800 << 10 // of one tally with these sizes
 	talliesBytes = 64 << 20  // of all tallies
-	sampleBytes  = 24 << 20  // of all samples together, in addition: samples of few keys keep all keys
+	sampleBytes  = 24 << 20  // of all samples together, in addition to what tallies and primary keys leave: samples of few keys keep all keys
 
 	// lostBytes is what all samples of whole primary keys together may take.
 	lostBytes    = 48 << 20
@@ -117,13 +117,16 @@ func newMeasurer(l *layout, o Options) *measurer {
 			counted++
 		}
 	}
+	lanes := o.lanes()
 	size := min(mostLost, lostBytes/lostKeyBytes/max(1, lanes*counted))
 	for range l.primary {
 		m.whole = append(m.whole, sketch.NewSample[uint32](size))
 	}
 	tallied := len(slices.DeleteFunc(slices.Clone(l.candidates), func(d *design) bool { return d.LossAlone }))
 	part := func(size int) int { return share(size, talliesBytes, tallyBytes, lanes*max(1, tallied)) }
-	m.room = sketch.NewRoom(sampleBytes / lanes)
+	left := max(0, talliesBytes-lanes*tallied*tallyBytes) + lostBytes - lanes*counted*size*lostKeyBytes
+	m.room = sketch.NewRoom((sampleBytes + left) / lanes)
+	m.room.Free = o.OneLane
 	for _, d := range l.candidates {
 		if d.LossAlone {
 			m.tallies = append(m.tallies, &tally{})

@@ -34,8 +34,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+func (o Options) lanes() int {
+	if o.OneLane {
+		return 1
+	}
+	return lanes
+}
+
 func (o Options) scan(columns []string) rows.ScanOptions {
-	return rows.ScanOptions{Workers: o.Workers, Lanes: lanes, Columns: columns, MaxBadRows: o.MaxBadRows, Progress: o.Progress}
+	return rows.ScanOptions{Workers: o.Workers, Lanes: o.lanes(), Columns: columns, MaxBadRows: o.MaxBadRows, Progress: o.Progress}
 }
 
 // repeatedSample is how many rows Of keeps to find repeated ones.
@@ -255,7 +262,7 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	if err != nil {
 		return nil, false, err
 	}
-	workers := make([]*measurer, lanes)
+	workers := make([]*measurer, o.lanes())
 	for i := range workers {
 		workers[i] = newMeasurer(l, o)
 	}

@@ -9,6 +9,9 @@ type Room struct {
 	whole   int
 	left    int
 	tenants []tenant
+
+	// Free lets also samples grow whose keys come once each.
+	Free bool
 }
 
 // tenant is a sample in a room.

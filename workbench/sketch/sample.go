@@ -104,7 +104,7 @@ func (s *Sample[T]) kept(hash uint64) *T {
 			return &k.of
 		}
 	}
-	if len(s.keys) == s.size && s.room != nil && s.repeats() && s.room.more(s) {
+	if len(s.keys) == s.size && s.room != nil && (s.room.Free || s.repeats()) && s.room.more(s) {
 		s.size *= 2
 	}
 	if len(s.keys) == s.size {

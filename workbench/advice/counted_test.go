@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package advice
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestVerdictIsCounted checks that the figures of the verdict's key are exact even if its values do
+// not fit into memory beside those of the other keys.
+func TestVerdictIsCounted(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	var data strings.Builder
+	data.WriteString("player,match,ended\n")
+	for i := range 500_000 {
+		u := draw.Float64()
+		fmt.Fprintf(&data, "p%d,%d,%d\n", int(120_000*u*u), i, 1_767_225_600_000+400*i)
+	}
+	r := advisedOf(t, `INSERT INTO g.results (player, match, ended) VALUES (?, ?, ?) -- 3/s
+SELECT * FROM g.results WHERE player = ? ORDER BY ended DESC LIMIT 20 -- 300/s`, data.String())
+	c := &r.Candidates[0]
+	if c.PartitionKey[0] != "player" || c.Partitions < 100_000 {
+		t.Errorf("%s: %v partitions: too few for the test", c.Design, c.Partitions)
+	}
+	for name, i := range c.Intervals {
+		t.Errorf("%s: %s is %+v", c.Design, name, i)
+	}
+}
