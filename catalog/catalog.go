@@ -25,6 +25,10 @@ type Options struct {
 	Lease   time.Duration    // how long an operation may take before other doors end it; default a minute
 	Poll    time.Duration    // how often an operation that waits for another one checks it; default 100 ms
 	Log     *slog.Logger     // default: nothing is logged
+
+	// Wait waits until every other door has read the present schema and catalogue; nil: there is no
+	// other door.
+	Wait func(context.Context)
 }
 
 // Catalog is the table of layouts.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -146,9 +147,11 @@ func (c *Catalog) activate(ctx context.Context, e *Entry, t *schema.Table) error
 		case now != nil && now.State == Active && now.ID == t.ID:
 			return nil // another door has done it
 		case now == nil:
-			// Other doors have taken the operation for dead. But the table exists.
-			if ok, err := c.insert(ctx, e.active(t)); ok || err != nil {
+			// Another door has taken the operation for dead. But the table exists.
+			if ok, err := c.insert(ctx, e.active(t)); err != nil {
 				return err
+			} else if ok {
+				return c.reread(ctx)
 			}
 		}
 		// Another operation on the name has begun. It will find that the name is taken.
@@ -156,6 +159,22 @@ func (c *Catalog) activate(ctx context.Context, e *Entry, t *schema.Table) error
 			return fmt.Errorf("wait for another operation on %s: %w", e, err)
 		}
 	}
+}
+
+// reread changes the version of the store's schema, so that every door reads the catalogue again,
+// and waits for the doors. While the entry was missing, a door may have read the catalogue and the
+// table. For that door the table is a plain one, and the entry's return does not change the
+// version by itself.
+func (c *Catalog) reread(ctx context.Context) error {
+	owner := c.opts.UUID() // the same text twice would change nothing
+	if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, fmt.Sprintf("ALTER TABLE evenkeel.layouts WITH comment = 'changed by %x'", owner)); err != nil {
+		return wrap("have the other doors read the catalogue again", err)
+	}
+	c.Agree(ctx)
+	if c.opts.Wait != nil {
+		c.opts.Wait(ctx)
+	}
+	return nil
 }
 
 // active returns the entry with its physical table.

@@ -133,3 +133,56 @@ func TestBetweenEntryAndTable(t *testing.T) {
 		}
 	})
 }
+
+// TestTakenForDead has a door whose clock is an hour ahead take the creation of a table for dead,
+// at both moments at which the creating door can be slow: after its entry, and after its table. Once
+// the table is created, the other door knows that it is sharded, also if it has not looked of itself.
+func TestTakenForDead(t *testing.T) {
+	for _, looks := range []bool{false, true} {
+		under := embedded(t)
+		hold := func(st store.Store, word string) *holdingStore {
+			return &holdingStore{Store: st, word: word, held: make(chan struct{}), free: make(chan struct{})}
+		}
+		table := hold(under, "PRIMARY KEY ((k, shard), c)")
+		entry := hold(table, "UPDATE evenkeel.layouts SET physical_name")
+		const lease = 50 * time.Millisecond
+		a := newSceneOf(t, entry, startRouterOf(t, entry, lease))
+		begun := time.Now().Add(time.Hour)
+		ahead := startRouterBy(t, under, lease, func() time.Time { return begun })
+		b := dial(t, serveDoor(t, deaf{under}, ahead), primitive.ProtocolVersion5)
+
+		created := make(chan struct{})
+		go func() {
+			defer close(created)
+			a.must(a.v5, "CREATE TABLE "+a.keyspace+".t (k int, c int, PRIMARY KEY (k, c))"+shardedByFour)
+		}()
+		for _, h := range []*holdingStore{table, entry} {
+			<-h.held
+			if err := ahead.schema.refresh(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if !looks && h == entry {
+				ahead.schema.stop()
+				ahead.schema.done.Wait()
+			}
+			close(h.free)
+		}
+		<-created
+		insert := func() {
+			t.Helper()
+			if x := a.query(b, "INSERT INTO "+a.keyspace+".t (k, c) VALUES (1, 1)"); x.Kind == difftest.Error {
+				t.Errorf("a row cannot be written: %s", show(x))
+			}
+		}
+		if looks {
+			insert()
+		}
+		if x, err := b.Prepare("INSERT INTO " + a.keyspace + ".t (k, c) VALUES (1, ?)"); err != nil || x.Kind != difftest.Prepared {
+			t.Errorf("a statement cannot be prepared: %s %v", show(x), err)
+		}
+		insert()
+		if x := a.query(b, "SELECT * FROM "+a.keyspace+".t WHERE k = 1"); len(x.Rows) != 1 || len(x.Columns) != 2 {
+			t.Errorf("the row is read as %s", show(x))
+		}
+	}
+}

@@ -77,7 +77,7 @@ func newSchemas(r *Router) *schemas {
 	x := &schemas{r: r, nodes: newNodes(r.opts.Routing, r.opts.Self), lease: fleet.NewLease(r.opts.Lease, r.opts.Now), reported: map[string]bool{}, stop: func() {}}
 	x.renewals.wake = make(chan struct{}, 1)
 	x.session = catalog.NewSession(r.opts.Store)
-	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log})
+	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log, Wait: x.waitForDoors})
 	x.view.Store(&view{})
 	x.rules = &ruled{catalog: x.catalog, opts: &r.opts}
 	x.claims = newClaims(nil)
