@@ -19,7 +19,7 @@ CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ {print $$1}')
 WITH       = $(GO) run ./internal/testkit/cmd/with-cassandra
 STATIC     = $(GO) tool -modfile=internal/lint/tools/go.mod
 
-.PHONY: help build check test test-apps race soak attack diff-dynamodb-local bench-cql bench-dynamodb bench-workbench score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
+.PHONY: help build check test test-apps race soak attack diff-dynamodb-local bench-cql bench-dynamodb bench-reshard bench-workbench score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -67,6 +67,10 @@ bench-cql: deps build ## the CQL door and the engine against their peers: ratios
 bench-dynamodb: deps build ## the DynamoDB door and the engine against their peers: ratios
 	$(GO) build -o bin/bench-dynamodb ./internal/bench/dynamodb
 	bin/bench-dynamodb -evenkeel bin/evenkeel -dynalite .deps/dynalite/node_modules/dynalite/cli.js $(BENCHFLAGS)
+
+bench-reshard: build ## what clients notice while a layout changes; BENCHFLAGS="-cassandra HOST:PORT" in front of Cassandra
+	$(GO) build -o bin/bench-reshard ./internal/bench/reshard
+	bin/bench-reshard -evenkeel bin/evenkeel $(BENCHFLAGS)
 
 bench-workbench: .deps/duckdb.stamp ## the workbench's reading against DuckDB: ratios
 	$(GO) build -o bin/bench-workbench ./internal/bench/workbench

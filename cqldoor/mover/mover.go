@@ -388,6 +388,7 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 		j.record.Settled.Total, j.record.Sofar.Total = got.Total, got.Total
 		p.work, p.all = todo, todo.AtAll()
 	}
+	p.alive = func() error { return j.beat(ctx) }
 	begun, first := j.opts.Now(), j.record.Settled
 	p.at = func(token int64, before, sofar counts) error {
 		j.record.Begun, j.record.Position, j.record.Settled = true, token, before

@@ -45,6 +45,9 @@ type pass struct {
 	// over calls at after each page. Everything before the token is done. before counts only
 	// that part; sofar counts all work up to now. An error ends the pass.
 	at func(token int64, before, sofar counts) error
+
+	// over calls alive for each row, so that a long page is no silence. nil: nobody watches the pass.
+	alive func() error
 }
 
 // level returns the consistency level of the pass's reads.
@@ -58,13 +61,13 @@ func (p *pass) level() wire.Consistency {
 const maxTry = 8
 
 // query calls backend.query and retries while the store is temporarily unable to answer.
-func (p *pass) query(ctx context.Context, cl wire.Consistency, text string, values [][]byte, state []byte) (page, error) {
+func (p *pass) query(ctx context.Context, of kind, cl wire.Consistency, text string, values [][]byte, state []byte) (page, error) {
 	wait := 50 * time.Millisecond
 	for try := 1; ; try++ {
 		begun := p.now()
 		got, err := p.backend.query(ctx, cl, text, values, state, pageRows)
 		failed := err != nil && transient(err)
-		p.pace.observe(p.now().Sub(begun), failed)
+		p.pace.observe(of, p.now().Sub(begun), failed)
 		if !failed || try == maxTry {
 			return got, err
 		}
@@ -94,7 +97,7 @@ func transient(err error) bool {
 }
 
 func (p *pass) write(ctx context.Context, s statement) error {
-	_, err := p.query(ctx, wire.LocalQuorum, s.text, s.values, nil)
+	_, err := p.query(ctx, write, wire.LocalQuorum, s.text, s.values, nil)
 	return err
 }
 
@@ -168,65 +171,49 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 	var partition [][]byte // of the previous row
 	skip := false          // the whole partition was deleted
 	for state := []byte(nil); ; {
-		got, err := p.query(ctx, p.level(), text, values, state)
+		got, err := p.query(ctx, scan, p.level(), text, values, state)
 		if err != nil {
 			return err
 		}
-		parallel := p.pace.parallel()
-		slots := make(chan struct{}, parallel)
-		var all sync.WaitGroup
-		var first error
-		var mu sync.Mutex
-		do := func(r row) {
-			slots <- struct{}{}
-			all.Go(func() {
-				err := p.handle(ctx, &r, c)
-				<-slots
-				if err != nil {
-					mu.Lock()
-					if first == nil {
-						first = err
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		failed := func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return first != nil
+		work := newCrew(p.pace)
+		position := func(raw [][]byte) int64 { return at(int64(binary.BigEndian.Uint64(raw[0]))) }
+		end := last
+		if n := len(got.rows); n > 0 {
+			end = position(got.rows[n-1])
 		}
 		for _, raw := range got.rows {
-			if failed() {
-				break
+			if p.alive != nil {
+				if err := p.alive(); err != nil {
+					return errors.Join(err, work.wait())
+				}
 			}
-			token, r, statics := s.scanned(raw)
-			t := at(int64(binary.BigEndian.Uint64(token)))
-			if t != last {
-				all.Wait() // so that everything before this token is done and counted
+			r, statics := s.scanned(raw)
+			if t := position(raw); t == end && t != last {
+				// A pass that is interrupted goes on at the page's last token, so the rows before it
+				// are done and counted first.
+				if err := work.wait(); err != nil {
+					return err
+				}
 				last, before = t, c.get()
 			}
 			n := len(s.physical.PartitionKey)
 			if fresh := !same(partition, raw[1:n+1]); fresh {
-				partition, skip = raw[1:n+1], false
-				if p.leaves(&r) {
-					all.Wait()
-					if err := p.write(ctx, p.table.removePartition(&r, p.now().UnixMicro())); err != nil {
-						return err
-					}
-					skip = true
-				}
-				if !skip && len(statics) > 0 && occupied(statics) {
-					do(row{key: r.key, shard: r.shard, there: true, cells: statics})
+				partition, skip = raw[1:n+1], p.leaves(&r)
+				switch {
+				case skip:
+					work.do(func() error { return p.write(ctx, p.table.removePartition(&r, p.now().UnixMicro())) })
+				case len(statics) > 0 && occupied(statics):
+					work.do(func() error {
+						return p.handle(ctx, &row{key: r.key, shard: r.shard, there: true, cells: statics}, c)
+					})
 				}
 			}
 			if r.there && !skip {
-				do(r)
+				work.do(func() error { return p.handle(ctx, &r, c) })
 			}
 		}
-		all.Wait()
-		if first != nil {
-			return first
+		if err := work.wait(); err != nil {
+			return err
 		}
 		if len(got.rows) > 0 {
 			if err := p.at(last, before, c.get()); err != nil {
@@ -414,7 +401,7 @@ func (p *pass) look(ctx context.Context, r *row, shard int) (row, error) {
 	if r.clustering == nil {
 		text = at.stat
 	}
-	got, err := p.query(ctx, p.level(), text, at.bind(r, nil, shard), nil)
+	got, err := p.query(ctx, look, p.level(), text, at.bind(r, nil, shard), nil)
 	if err != nil {
 		return out, err
 	}

@@ -44,7 +44,7 @@ func (s *side) token() string { return "token(" + list(s.physical.PartitionKey) 
 
 // scanned splits a row of a scan's result into its token, the row, and the static columns of its
 // partition. The caller uses the static columns only for the first row of a partition.
-func (s *side) scanned(raw [][]byte) (token []byte, r row, statics []cell) {
+func (s *side) scanned(raw [][]byte) (r row, statics []cell) {
 	n, m := len(s.physical.PartitionKey), len(s.physical.Clustering)
 	if s.plain {
 		r.key, r.shard = raw[1:n+1:n+1], shard.PlainPlace
@@ -60,7 +60,7 @@ func (s *side) scanned(raw [][]byte) (token []byte, r row, statics []cell) {
 		all := readCells(rest)
 		statics, r.cells = all[:s.statics], all[s.statics:]
 	}
-	return raw[0], r, statics
+	return r, statics
 }
 
 // whole returns the columns that identify a row, or a physical partition for static columns.

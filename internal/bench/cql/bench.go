@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 	"golang.org/x/sync/errgroup"
@@ -68,7 +67,7 @@ func (b *bench) close() {
 		s.Close()
 	}
 	if b.direct != nil {
-		if s, err := connect(b.direct.Addr); err == nil {
+		if s, err := measure.Connect(b.direct.Addr); err == nil {
 			s.Query("DROP KEYSPACE IF EXISTS " + keyspace).Exec()
 			s.Close()
 		}
@@ -80,20 +79,8 @@ func (b *bench) close() {
 	}
 }
 
-// connect opens a session of the driver as a fast application would.
-func connect(addr string) (*gocql.Session, error) {
-	c := gocql.NewCluster(addr)
-	c.ProtoVersion = 4
-	c.NumConns = 2
-	c.Timeout = 30 * time.Second
-	c.WriteCoalesceWaitTime = 0
-	c.Consistency = gocql.LocalOne
-	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
-	return c.CreateSession()
-}
-
 func (b *bench) session(p *measure.Process) (*gocql.Session, error) {
-	s, err := connect(p.Addr)
+	s, err := measure.Connect(p.Addr)
 	if err == nil {
 		b.sessions = append(b.sessions, s)
 	}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package measure
+
+import (
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+)
+
+// Connect opens a session of the driver as a fast application would.
+func Connect(addr string) (*gocql.Session, error) {
+	c := gocql.NewCluster(addr)
+	c.ProtoVersion = 4
+	c.NumConns = 2
+	c.Timeout = 30 * time.Second
+	c.WriteCoalesceWaitTime = 0
+	c.Consistency = gocql.LocalOne
+	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	return c.CreateSession()
+}
