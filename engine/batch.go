@@ -43,7 +43,7 @@ func (c *call) batch(body []byte) (outcome, error) {
 	}
 	c.times()
 	p := &batchPlan{}
-	var writes []*analysis.Write
+	var statements []*analysis.Write
 	var envs []*eval.Env
 	s := c.engine.state.Load()
 	for it := req.Iter(); it.Next(); {
@@ -64,14 +64,16 @@ func (c *call) batch(body []byte) (outcome, error) {
 			env.Values = append(env.Values, eval.Value{Bytes: values[i].Bytes, Unset: values[i].Unset})
 		}
 		p.writes = append(p.writes, plan.write)
-		writes = append(writes, plan.write.Write)
+		statements = append(statements, plan.write.Write)
 		envs = append(envs, &env)
 	}
-	if p.Batch, err = analysis.NewBatch(batchKind(req.Type), writes); err != nil {
+	if p.Batch, err = analysis.NewBatch(batchKind(req.Type), statements); err != nil {
 		return answered, err
 	}
 	bound, err := p.BindEach(envs)
-	if err != nil {
+	if err == errAtLength {
+		return c.refuse(writes)
+	} else if err != nil {
 		return answered, err
 	}
 	return c.applyBatch(p, bound)
@@ -112,7 +114,9 @@ func (c *call) batchStatement(s *state, st *wire.BatchStatement) (*plan, error) 
 // writeBatch executes a BATCH statement.
 func (c *call) writeBatch(p *batchPlan) (outcome, error) {
 	bound, err := p.Bind(&c.env)
-	if err != nil {
+	if err == errAtLength {
+		return c.refuse(writes)
+	} else if err != nil {
 		return answered, err
 	}
 	return c.applyBatch(p, bound)

@@ -61,10 +61,6 @@ func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call 
 	c.engine, c.link, c.ctx, c.to, c.tag, c.version = l.engine, l, ctx, to, tag, l.version
 	c.detached, c.placed, c.memory, c.granted = false, false, budget.Account{}, shortAnswer
 	c.kind = systemReads
-	c.env.Timeuuid = l.engine.timeuuid
-	c.env.UUID = randomUUID
-	c.env.Token = murmur3Token
-	c.env.Wanted = c
 	return c
 }
 
@@ -118,6 +114,8 @@ func (c *call) dispatch(req wire.Message) (out outcome, err error) {
 	if err != nil {
 		return answered, err
 	}
+	c.env = eval.Env{Values: c.env.Values[:0], Timeuuid: c.engine.timeuuid, UUID: randomUUID, Token: murmur3Token, Wanted: c, Memory: c}
+	c.writer = wire.RowsWriter{}
 	switch req.Op {
 	case wire.OpExecute:
 		return c.execute(body)

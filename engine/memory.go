@@ -63,6 +63,11 @@ func (c *call) refusal(err error) error {
 	return errGone
 }
 
+// Hold implements eval.Env's Memory.
+func (c *call) Hold(bytes int) error {
+	return c.room(bytes + c.writer.Size() + c.read.sorted.Size())
+}
+
 // room makes the request hold so many bytes of rows. If there is no room, it waits, and others
 // get its place in the lane meanwhile.
 func (c *call) room(bytes int) error {

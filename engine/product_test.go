@@ -49,7 +49,7 @@ func TestProducts(t *testing.T) {
 	long := make([]byte, 1<<20)
 	for _, text := range []string{
 		"CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-		"CREATE TABLE ks.t (p int, c int, d int, v int, s int static, b blob, l list<int>, PRIMARY KEY (p, c, d))",
+		"CREATE TABLE ks.t (p int, c int, d int, v int, s int static, b blob, l list<int>, x text, PRIMARY KEY (p, c, d))",
 		"CREATE TABLE ks.k (p int, q int, v int, PRIMARY KEY ((p, q)))",
 		"CREATE TABLE ks.n (p int, c int, n counter, PRIMARY KEY (p, c))",
 		"INSERT INTO ks.t (p, c, d, v, s) VALUES (1, 9999, 5000, 7, 8)",
@@ -62,7 +62,8 @@ func TestProducts(t *testing.T) {
 	if err := ask("INSERT INTO ks.t (p, c, d, b) VALUES (5, 5, 5, ?)", long); err != nil {
 		t.Fatal(err)
 	}
-	const oversized, tooLong = "Rejected an oversized mutation", "the result is longer"
+	const oversized, tooLong, tooMuch = "Rejected an oversized mutation", "the result is longer", "may have 64 MiB"
+	nested := strings.Repeat("to_json(", 64) + "'\"'" + strings.Repeat(")", 64)
 	for _, test := range []struct {
 		text    string
 		values  [][]byte
@@ -89,13 +90,23 @@ func TestProducts(t *testing.T) {
 		{"BEGIN BATCH UPDATE ks.t SET v = 1 WHERE p = 1 AND c = 1 AND d = 1; UPDATE ks.k SET v = 1 WHERE p IN ? AND q IN ?; APPLY BATCH", [][]byte{list, list}, oversized},
 		{"BEGIN UNLOGGED BATCH " + strings.Repeat("UPDATE ks.t SET b = ? WHERE p = 1 AND c IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12) AND d = 1; ", 10) + "APPLY BATCH", repeated(long, 10), oversized},
 		{"SELECT " + strings.Repeat("b, ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooLong},
-		{"SELECT JSON " + strings.Repeat("b, ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooLong},
-		{"SELECT " + strings.Repeat("max(b), ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooLong},
+		{"SELECT JSON " + strings.Repeat("b, ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooMuch},
+		{"SELECT " + strings.Repeat("max(b), ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooMuch},
+		{"SELECT " + strings.Repeat("to_json(b), ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooMuch},
+		{"SELECT " + strings.Replace(nested, "'\"'", "cluster_name", 1) + " FROM system.local", nil, tooMuch},
+		{"SELECT " + strings.Replace(nested, "'\"'", "b", 1) + " FROM ks.t WHERE p = 5", nil, tooMuch},
+		{"SELECT v FROM ks.t WHERE p = 5 AND x = " + nested + " ALLOW FILTERING", nil, tooMuch},
+		{"UPDATE ks.t SET x = " + nested + " WHERE p = 5 AND c = 5 AND d = 5", nil, tooMuch},
+		{"UPDATE ks.t SET v = 1 WHERE p = 5 AND c = 5 AND d = 5 IF x = " + nested, nil, tooMuch},
+		{"BEGIN BATCH " + strings.Repeat("UPDATE ks.t SET x = to_json(blobAsText(?)) WHERE p = 5 AND c = 5 AND d = 5; ", 20) + "APPLY BATCH", repeated(make([]byte, 1<<20), 20), tooMuch},
 	} {
 		t.Run(fmt.Sprintf("%.70s", test.text), func(t *testing.T) {
 			allowed := uint64(160 << 20)
-			if test.refused == tooLong {
+			switch test.refused {
+			case tooLong:
 				allowed = 2 << 30 // the result, as far as it goes, grows in steps
+			case tooMuch:
+				allowed = 400 << 20 // what is made
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

@@ -109,7 +109,9 @@ func (c *call) selectRows(p *selectPlan, k *known) (outcome, error) {
 	}
 	if !c.detached {
 		k, brief, err := p.effort(c)
-		if err != nil {
+		if err == errAtLength {
+			return c.refuse(pages)
+		} else if err != nil {
 			return answered, err
 		}
 		if !brief {
@@ -117,7 +119,9 @@ func (c *call) selectRows(p *selectPlan, k *known) (outcome, error) {
 		}
 	}
 	b, err := p.Bind(&c.env)
-	if err != nil {
+	if err == errAtLength {
+		return c.refuse(pages)
+	} else if err != nil {
 		return answered, err
 	}
 	r := &c.read

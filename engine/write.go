@@ -53,7 +53,9 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 		return c.refuse(writes)
 	}
 	b, err := p.Bind(&c.env)
-	if err != nil {
+	if err == errAtLength {
+		return c.refuse(writes)
+	} else if err != nil {
 		return answered, err
 	}
 	w := writing{c: c, writes: []boundWrite{{b, p}}}

@@ -158,6 +158,9 @@ func (b *Batch) BindEach(envs []*eval.Env) (*BoundBatch, error) {
 		}
 	}
 	for i, w := range b.Writes {
+		if i > 0 {
+			envs[i].After(envs[i-1])
+		}
 		bw, err := w.bind(envs[i], true)
 		if err != nil {
 			return nil, err

@@ -3,7 +3,6 @@
 package eval
 
 import (
-	"bytes"
 	"encoding/hex"
 
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -40,7 +39,7 @@ func addBlobs(add func(*Function)) {
 					return nil, invalid("In call to function system.%s, value 0x%s is not a valid binary representation for type %s",
 						name, hex.EncodeToString(v), t.name)
 				}
-				return bytes.Clone(v), nil
+				return v, nil
 			}
 			add(f)
 		}

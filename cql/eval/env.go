@@ -36,10 +36,23 @@ type Env struct {
 	// calculation with long numbers asks it before each step. nil: always.
 	Wanted interface{ Err() error }
 
+	// Memory gives room for the values that functions and literals make. A calculation asks it
+	// before it makes long ones. nil: there is room for all that Made allows.
+	Memory interface {
+		// Hold waits until the request may hold so many bytes of such values in total.
+		Hold(bytes int) error
+	}
+
 	// Token returns the serialized token of a partition key, given by its components. If it is nil,
 	// eval uses Murmur3Partitioner's token.
 	Token func(key [][]byte) []byte
+
+	made int // bytes that functions and literals have made for terms
 }
+
+// After makes e count what functions and literals have made for another statement of the same
+// batch, too.
+func (e *Env) After(other *Env) { e.made = other.made }
 
 // The cell times of a row; see Row.Times.
 const (

@@ -4,19 +4,19 @@ package eval
 
 import (
 	"github.com/evenkeel/evenkeel/cql/value"
-	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 // Eval computes an expression. row may be nil for terms, which have no columns. An unset marker
 // counts as null here; see Term. The result may share memory with the values of env and the cells
 // of row.
 func Eval(e Expr, env *Env, row Row) ([]byte, error) {
-	ev := evaluation{env: env, row: row}
+	ev := evaluate(env, row)
 	return ev.eval(e)
 }
 
 // Term computes a term for binding. A bare marker may be unset, and so may a list, set or map of
-// unset values. In other places an unset marker is an error.
+// unset values. In other places an unset marker is an error. What functions and literals make for
+// all terms of an env is bounded together.
 func Term(e Expr, env *Env) (Value, error) {
 	if m, ok := e.(*Marker); ok {
 		return marker(m, env)
@@ -24,8 +24,9 @@ func Term(e Expr, env *Env) (Value, error) {
 	if _, ok := e.(*Unset); ok {
 		return Value{Unset: true}, nil
 	}
-	ev := evaluation{env: env}
+	ev := evaluation{env: env, making: making{bytes: env.made}}
 	b, err := ev.eval(e)
+	env.made = ev.making.bytes
 	return Value{Bytes: b}, err
 }
 
@@ -35,6 +36,12 @@ type evaluation struct {
 	env        *Env
 	row        Row
 	aggregates map[*Call]accumulator
+	making
+}
+
+// evaluate begins an evaluation on a row.
+func evaluate(env *Env, row Row) evaluation {
+	return evaluation{env: env, row: row, making: making{before: env.made}}
 }
 
 func (ev *evaluation) eval(e Expr) ([]byte, error) {
@@ -113,11 +120,14 @@ func (ev *evaluation) call(c *Call) ([]byte, error) {
 			return nil, err
 		}
 	}
-	v, err := c.Func.call(ev.env, args)
-	if len(v) > maxValue {
-		return nil, errLong
+	if c.Func.grow != nil {
+		return ev.grow(ev.env, c.Func.Name, total(args), func(most int) ([]byte, bool, error) { return c.Func.grow(args, most) })
 	}
-	return v, err
+	v, err := c.Func.call(ev.env, args)
+	if err != nil || shared(v, args) {
+		return v, err
+	}
+	return v, ev.room(ev.env, c.Func.Name, len(v))
 }
 
 // longNumber is how many bytes a number has that takes a while to calculate with.
@@ -144,13 +154,6 @@ func (ev *evaluation) digits(types []*value.Type, args [][]byte) error {
 	return nil
 }
 
-// maxValue is the largest length in bytes of a computed value, and of all values that a group
-// keeps. Drivers refuse a message of more than 256 MiB. An expression can make a value longer with
-// each function call, or repeat a long column.
-const maxValue = 255 << 20
-
-var errLong = wire.Errorf(wire.CodeServer, "the result is longer than the 256 MiB that fit into one message; read less of it")
-
 func (ev *evaluation) args(c *Call) ([][]byte, error) {
 	args := make([][]byte, len(c.Args))
 	for i, a := range c.Args {
@@ -169,7 +172,7 @@ func (ev *evaluation) args(c *Call) ([][]byte, error) {
 // collection builds a collection, tuple, UDT or vector from its elements.
 func (ev *evaluation) collection(c *Collection) ([]byte, error) {
 	elems := make([][]byte, len(c.Elems))
-	bytes := 0
+	bytes := 4
 	for i, e := range c.Elems {
 		if m, ok := e.(*Marker); ok && m.Index < len(ev.env.Values) && ev.env.Values[m.Index].Unset {
 			switch c.T.Kind {
@@ -187,10 +190,11 @@ func (ev *evaluation) collection(c *Collection) ([]byte, error) {
 		if v == nil && c.T.Kind != value.Tuple && c.T.Kind != value.UDT {
 			return nil, invalid("null is not supported inside %s", map[bool]string{true: "vectors", false: "collections"}[c.T.Kind == value.Vector])
 		}
-		if bytes += len(v); bytes > maxValue {
-			return nil, errLong
-		}
+		bytes += 4 + len(v)
 		elems[i] = v
+	}
+	if err := ev.room(ev.env, literalOf(c.T), bytes); err != nil {
+		return nil, err
 	}
 	if c.T.Kind == value.Set || c.T.Kind == value.Map {
 		elems = c.T.Sort(elems)

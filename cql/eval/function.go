@@ -22,7 +22,12 @@ type Function struct {
 	// Aggregate is set if the function takes rows (Group) and is not called.
 	Aggregate bool
 
-	call  func(env *Env, args [][]byte) ([]byte, error)
+	call func(env *Env, args [][]byte) ([]byte, error)
+
+	// grow takes the place of call if the result can be longer than the arguments. It returns false,
+	// at any time, if the result would be longer than most bytes.
+	grow func(args [][]byte, most int) (v []byte, ok bool, err error)
+
 	start func() accumulator
 }
 

@@ -42,7 +42,7 @@ func FuzzFunctions(f *testing.F) {
 				}
 				var v []byte
 				var err error
-				if n := allocated(func() { v, err = fn.call(env, args) }); n > muchForACall {
+				if n := allocated(func() { v, err = invoke(fn, env, args) }); n > muchForACall {
 					t.Errorf("%s%v(%x) took %d bytes", name, fn.Args, args, n)
 				}
 				if err == nil && fn.Returns.Validate(v) != nil {
@@ -97,7 +97,7 @@ func TestHugeDecimalsEnd(t *testing.T) {
 				if len(args) == 2 && fn.Args[1].Kind == value.Decimal {
 					args[1] = decimal{big.NewInt(3), 0}.encode()
 				}
-				if n := allocated(func() { _, _ = fn.call(&Env{}, args) }); n > muchForACall {
+				if n := allocated(func() { _, _ = invoke(fn, &Env{}, args) }); n > muchForACall {
 					t.Errorf("%s(%v×10^%v) took %d bytes", name, d.n, -int64(d.scale), n)
 				}
 			}

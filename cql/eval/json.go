@@ -10,28 +10,38 @@ import (
 
 // object returns the JSON object for one row of SELECT JSON.
 func (s *Selection) object(ev *evaluation, values [][]byte) ([]byte, error) {
-	dst := []byte{'{'}
-	for i, name := range s.JSON {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = value.JSONName(dst, name)
-		dst = append(dst, ": "...)
-		if values[i] == nil {
-			dst = append(dst, "null"...)
+	bytes := 0
+	for i, v := range values {
+		bytes += len(v)
+		if len(v) < longNumber {
 			continue
 		}
-		t := s.Exprs[i].Type()
-		if len(values[i]) >= longNumber {
-			if err := ev.digits([]*value.Type{t}, values[i:i+1]); err != nil {
-				return nil, err
-			}
-		}
-		if dst = t.JSON(dst, values[i]); len(dst) > maxValue {
-			return nil, errLong
+		if err := ev.digits([]*value.Type{s.Exprs[i].Type()}, values[i:i+1]); err != nil {
+			return nil, err
 		}
 	}
-	return append(dst, '}'), nil
+	return ev.grow(ev.env, "SELECT JSON", bytes, func(most int) ([]byte, bool, error) {
+		dst, ok := append(buffer(bytes, most), '{'), true
+		for i, name := range s.JSON {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = append(value.JSONName(dst, name), ": "...)
+			if dst, ok = s.Exprs[i].Type().JSON(dst, values[i], most-len(dst)); !ok {
+				return nil, false, nil
+			}
+		}
+		return append(dst, '}'), true, nil
+	})
+}
+
+// buffer returns memory for a JSON text of a value of so many bytes. The text has at most most
+// bytes; if that is much, the text is probably much longer than the value.
+func buffer(bytes, most int) []byte {
+	if most > firstTry {
+		return make([]byte, 0, most)
+	}
+	return make([]byte, 0, min(most, bytes+bytes/2+16))
 }
 
 // notJSON returns from_json's error for a text that is not JSON, or not of the type.
@@ -48,11 +58,12 @@ func addJSON(add func(*factory)) {
 			make: func(f *factory, types []*value.Type, _ *value.Type) (*Function, error) {
 				t := types[0]
 				return &Function{Name: name, Args: types, Returns: value.Native(value.Text), Pure: true, Digits: true,
-					call: func(_ *Env, args [][]byte) ([]byte, error) {
+					grow: func(args [][]byte, most int) ([]byte, bool, error) {
 						if args[0] == nil || len(args[0]) == 0 && t.EmptyMeaningless() {
-							return []byte("null"), nil
+							return []byte("null"), true, nil
 						}
-						return t.JSON(nil, args[0]), nil
+						v, ok := t.JSON(buffer(len(args[0]), most), args[0], most)
+						return v, ok, nil
 					}}, nil
 			}})
 	}

@@ -3,28 +3,34 @@
 package eval
 
 import (
+	"bytes"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
+	"encoding/binary"
 	"hash"
 	"math/big"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
 func addMasks(add func(*factory)) {
-	same := func(name string, mask func(t *value.Type) ([]byte, error)) {
+	same := func(name string, mask func(t *value.Type, most int) ([]byte, bool)) {
 		add(&factory{name: name, params: []parameter{anyType{}},
 			make: func(f *factory, types []*value.Type, _ *value.Type) (*Function, error) {
 				return &Function{Name: name, Args: types, Returns: types[0], Pure: true,
-					call: func(*Env, [][]byte) ([]byte, error) { return mask(types[0]) }}, nil
+					grow: func(_ [][]byte, most int) ([]byte, bool, error) {
+						v, ok := mask(types[0], most)
+						return v, ok, nil
+					}}, nil
 			}})
 	}
-	same("mask_null", func(*value.Type) ([]byte, error) { return nil, nil })
-	same("mask_default", func(t *value.Type) ([]byte, error) { return masked(t), nil })
+	same("mask_null", func(*value.Type, int) ([]byte, bool) { return nil, true })
+	same("mask_default", masked)
 	add(&factory{name: "mask_replace", params: []parameter{anyType{true}, sameAs{0, true, anyType{true}}},
 		make: func(f *factory, types []*value.Type, _ *value.Type) (*Function, error) {
 			return &Function{Name: f.name, Args: types, Returns: types[1], Pure: true,
@@ -35,8 +41,41 @@ func addMasks(add func(*factory)) {
 	add(&factory{name: "mask_outer", params: []parameter{stringParam, intParam, intParam, textParam}, optional: 1, make: maskPart})
 }
 
-// masked returns the value that mask_default shows for a type.
-func masked(t *value.Type) []byte {
+// masked returns the value that mask_default shows for a type, unless it is longer than most bytes:
+// a vector can have 2³¹ elements, and a type's size grows exponentially with its depth.
+func masked(t *value.Type, most int) ([]byte, bool) {
+	v := appendMasked([]byte{}, t, most)
+	return v, v != nil && len(v) <= most
+}
+
+// appendMasked appends that value. It may return nil if dst would be longer than end.
+func appendMasked(dst []byte, t *value.Type, end int) []byte {
+	switch t.Kind {
+	case value.Tuple, value.UDT:
+		for _, e := range t.Elems {
+			at := len(dst)
+			dst = appendMasked(append(dst, 0, 0, 0, 0), e, end)
+			if dst == nil || len(dst) > end {
+				return nil
+			}
+			binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+		}
+		return dst
+	case value.Vector:
+		elem := appendMasked([]byte{}, t.Elems[0], end-len(dst))
+		if elem == nil {
+			return nil
+		}
+		if elem = t.Build(nil, [][]byte{elem}); len(elem) > (end-len(dst))/t.Dim {
+			return nil
+		}
+		return append(dst, bytes.Repeat(elem, t.Dim)...)
+	}
+	return append(dst, maskedPart(t)...)
+}
+
+// maskedPart does the same for a type whose value does not contain other types' values.
+func maskedPart(t *value.Type) []byte {
 	switch t.Kind {
 	case value.Ascii, value.Text:
 		return []byte("****")
@@ -64,17 +103,8 @@ func masked(t *value.Type) []byte {
 		return make([]byte, 16)
 	case value.Timeuuid:
 		return AppendTimeuuid(nil, -uuidEpoch*10000, 0x8080808080808080)
-	case value.List, value.Set, value.Map:
-		return value.AppendCount(nil, 0)
 	}
-	elems := make([][]byte, len(t.Elems)) // tuples, UDTs
-	if t.Kind == value.Vector {
-		elems = make([][]byte, t.Dim)
-	}
-	for i := range elems {
-		elems[i] = masked(t.Elems[min(i, len(t.Elems)-1)])
-	}
-	return t.Build(nil, elems)
+	return value.AppendCount(nil, 0) // a list, set or map
 }
 
 var hashes = map[string]func() hash.Hash{
@@ -106,28 +136,50 @@ func maskHash(f *factory, types []*value.Type, _ *value.Type) (*Function, error)
 func maskPart(f *factory, types []*value.Type, _ *value.Type) (*Function, error) {
 	inner := f.name == "mask_inner"
 	return &Function{Name: f.name, Args: types, Returns: types[0], Pure: true,
-		call: func(_ *Env, args [][]byte) ([]byte, error) {
-			pad := uint16('*')
+		grow: func(args [][]byte, most int) ([]byte, bool, error) {
+			pad := '*'
 			if len(args) > 3 && args[3] != nil {
-				p := utf16.Encode([]rune(string(args[3])))
-				if len(p) != 1 {
-					return nil, invalid("The padding argument for function system.%s should be single-character, but '%s' has %d characters.",
-						f.name, args[3], len(p))
+				n := units(args[3])
+				if n != 1 {
+					return nil, false, invalid("The padding argument for function system.%s should be single-character, but '%s' has %d characters.",
+						f.name, args[3], n)
 				}
-				pad = p[0]
+				pad, _ = utf8.DecodeRune(args[3])
 			}
 			if args[0] == nil {
-				return nil, nil
+				return nil, true, nil
 			}
 			begin, _ := decode(value.Int, args[1])
 			end, _ := decode(value.Int, args[2])
-			chars := utf16.Encode([]rune(string(args[0])))
-			last := int64(len(chars)) - 1 - end.i
-			for i := range chars {
-				if in := int64(i) >= begin.i && int64(i) <= last; in == inner {
-					chars[i] = pad
+			last := int64(units(args[0])) - 1 - end.i
+			masks := func(i int64) bool { return (i >= begin.i && i <= last) == inner }
+			dst := make([]byte, 0, min(len(args[0]), most))
+			i := int64(0)
+			for _, r := range string(args[0]) {
+				n := int64(utf16.RuneLen(r))
+				for half := range n {
+					switch {
+					case masks(i + half):
+						dst = utf8.AppendRune(dst, pad)
+					case n == 1 || half == 0 && !masks(i+1):
+						dst = utf8.AppendRune(dst, r)
+					case masks(i) || masks(i+1): // half of a pair alone
+						dst = utf8.AppendRune(dst, utf8.RuneError)
+					}
+				}
+				if i += n; len(dst) > most {
+					return nil, false, nil
 				}
 			}
-			return []byte(string(utf16.Decode(chars))), nil
+			return dst, true, nil
 		}}, nil
+}
+
+// units returns the length of a text in UTF-16 units.
+func units(text []byte) int {
+	n := 0
+	for _, r := range string(text) {
+		n += utf16.RuneLen(r)
+	}
+	return n
 }

@@ -246,11 +246,15 @@ func negation(k value.Kind) *Function {
 
 func concatenation(returns, l, r value.Kind) *Function {
 	f := function("_add", returns, l, r)
-	f.call = func(_ *Env, args [][]byte) ([]byte, error) {
+	f.grow = func(args [][]byte, most int) ([]byte, bool, error) {
 		if args[0] == nil || args[1] == nil {
-			return nil, nil
+			return nil, true, nil
 		}
-		return append(append(make([]byte, 0, len(args[0])+len(args[1])), args[0]...), args[1]...), nil
+		n := len(args[0]) + len(args[1])
+		if n > most {
+			return nil, false, nil
+		}
+		return append(append(make([]byte, 0, n), args[0]...), args[1]...), true, nil
 	}
 	return f
 }

@@ -19,7 +19,7 @@ type Selection struct {
 
 // Row appends the result's values for one row to dst.
 func (s *Selection) Row(env *Env, row Row, dst [][]byte) ([][]byte, error) {
-	ev := evaluation{env: env, row: row}
+	ev := evaluate(env, row)
 	return s.output(&ev, dst)
 }
 
@@ -115,7 +115,7 @@ func (g *Group) Add(env *Env, row Row) error {
 			g.first.times[i] = append([]CellTime(nil), row.Times(i)...)
 		}
 	}
-	ev := evaluation{env: env, row: row}
+	ev := evaluate(env, row)
 	for _, c := range g.calls {
 		g.args = g.args[:0]
 		for _, a := range c.Args {
@@ -133,14 +133,14 @@ func (g *Group) Add(env *Env, row Row) error {
 		if err := a.add(g.args); err != nil {
 			return err
 		}
-		if keeps != nil {
-			g.kept += len(keeps.v)
+		if keeps == nil {
+			continue
 		}
-		if g.kept > maxValue {
-			return errLong
+		if g.kept += len(keeps.v); g.kept > maxMade {
+			return errMade(c.Func.Name)
 		}
 	}
-	return nil
+	return env.hold(env.made + g.kept)
 }
 
 // Empty reports whether the group has no rows.
@@ -148,7 +148,7 @@ func (g *Group) Empty() bool { return g.first == nil }
 
 // Result appends the values of the group's result row to dst and empties the group.
 func (g *Group) Result(env *Env, dst [][]byte) ([][]byte, error) {
-	ev := evaluation{env: env, aggregates: g.aggregates}
+	ev := evaluation{env: env, aggregates: g.aggregates, making: making{before: env.made + g.kept}}
 	if g.first != nil {
 		ev.row = g.first
 	}

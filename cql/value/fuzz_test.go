@@ -60,7 +60,7 @@ func checkValue(t *testing.T, typ *Type, v []byte) {
 		t.Fatalf("%s: 0x%x differs from itself", typ, v)
 	}
 	valid := typ.Validate(v) == nil
-	typ.JSON(nil, v)
+	jsonText(typ, v)
 	typ.Format(nil, v)
 	canonical := typ.Canonical(nil, v)
 	bound, err := typ.Bind(v)

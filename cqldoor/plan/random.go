@@ -215,11 +215,11 @@ func (p *Write) literal(e *syntax.Expr, term eval.Expr) error {
 	}
 	*e = marker(Set, len(p.columns)+len(p.chance))
 	p.chance = append(p.chance, func(env *eval.Env) []byte {
-		v, err := eval.Term(term, env)
+		v, err := eval.Eval(term, env, nil) // the statement's Bind has counted what is made
 		if err != nil {
 			return nil // the error was reported when the statement was bound
 		}
-		return v.Bytes
+		return v
 	})
 	return nil
 }

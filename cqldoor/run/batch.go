@@ -180,6 +180,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	}
 	out := wire.Batch{}
 	g := r.newGathering()
+	made := made{ctx: ctx}
+	defer made.close()
+	var before eval.Env // of the last statement
 	for it := in.Iter(); it.Next(); {
 		s, err := r.child(keyspace, &it.BatchStatement)
 		if err != nil {
@@ -205,6 +208,8 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			needed(req, n)
 		}
 		planned(req, s)
+		env.Wanted, env.Memory = ctx, &made
+		env.After(&before)
 		b, err := s.write.Logical.Bind(&env)
 		if err != nil {
 			return err
@@ -212,6 +217,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		if err := g.add(s.write, b); err != nil {
 			return err
 		}
+		before = env
 	}
 	if out.Count == in.Count {
 		resp, err := asked.ask(ctx, req) // nothing of it is on a sharded table, as far as is known

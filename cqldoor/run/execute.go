@@ -218,16 +218,21 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 		needed(req, n)
 	}
 	planned(req, s)
-	var env eval.Env
-	if err := r.fill(&env, s, &params.Values, nil); err != nil {
+	w := struct {
+		env  eval.Env
+		made made
+	}{made: made{ctx: ctx}}
+	defer w.made.close()
+	env := &w.env
+	if err := r.fill(env, s, &params.Values, nil); err != nil {
 		return err
 	}
-	env.Wanted = ctx
+	env.Wanted, env.Memory = ctx, &w.made
 	if p := s.plainly(params); p != nil {
 		if p.sel.Table.Renamed() {
-			return r.answerRenamed(ctx, req, s, p, params, &env, metadataID)
+			return r.answerRenamed(ctx, req, s, p, params, env, metadataID)
 		}
-		return r.answerOne(ctx, req, p, params, &env, metadataID)
+		return r.answerOne(ctx, req, p, params, env, metadataID)
 	}
 	merged, err := s.merged(params)
 	if err != nil {
@@ -235,15 +240,15 @@ func (r *Router) answer(ctx context.Context, req *cqldoor.Request, s *statement,
 	}
 	switch {
 	case merged != nil:
-		return r.read(ctx, req, merged, params, &env, metadataID)
+		return r.read(ctx, req, merged, params, env, metadataID)
 	case s.sel != nil && s.sel.Whole == nil:
-		return r.read(ctx, req, s, params, &env, metadataID)
+		return r.read(ctx, req, s, params, env, metadataID)
 	case s.whole() != nil:
-		return r.answerOne(ctx, req, s, params, &env, metadataID)
+		return r.answerOne(ctx, req, s, params, env, metadataID)
 	case s.batch != nil:
-		return r.writtenBatch(ctx, req, s, params, &env)
+		return r.writtenBatch(ctx, req, s, params, env)
 	}
-	return r.write(ctx, req, s.write, params, &env)
+	return r.write(ctx, req, s.write, params, env)
 }
 
 // answerOne executes a statement of one shard whose answer must be inspected, or whose physical

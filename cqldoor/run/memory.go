@@ -50,6 +50,36 @@ func newMemory(ctx context.Context) *memory {
 	return &memory{ctx: ctx, all: map[*holding]struct{}{}}
 }
 
+// made is the memory of the values that functions make for a request. It implements eval.Env's
+// Memory, for one goroutine.
+type made struct {
+	ctx     context.Context
+	account budget.Account
+}
+
+// Hold waits until there is room for so many bytes in total.
+func (m *made) Hold(bytes int) error {
+	if !m.account.On() {
+		m.account = budget.Open(m.ctx)
+	}
+	return taken(&m.account, m.ctx, bytes)
+}
+
+func (m *made) close() { m.account.Close() }
+
+// taken waits until an account has at least so many bytes.
+func taken(a *budget.Account, ctx context.Context, bytes int) error {
+	more := int64(bytes) - a.Bytes()
+	if more <= 0 {
+		return nil
+	}
+	err := a.Take(ctx, more)
+	if errors.Is(err, budget.ErrNoRoom) {
+		return errNoRoom
+	}
+	return err
+}
+
 // open makes a holding if there is none. It returns false if memory is not counted.
 func (m *memory) open(h **holding) bool {
 	if m == nil {
@@ -86,15 +116,7 @@ func (m *memory) reserve(h **holding, bytes int) error {
 	if bytes <= shortRead || !m.open(h) {
 		return nil
 	}
-	more := int64(bytes) - (*h).account.Bytes()
-	if more <= 0 {
-		return nil
-	}
-	err := (*h).account.Take(m.ctx, more)
-	if errors.Is(err, budget.ErrNoRoom) {
-		return errNoRoom
-	}
-	return err
+	return taken(&(*h).account, m.ctx, bytes)
 }
 
 // add makes a holding count at least so many bytes that are in memory already.

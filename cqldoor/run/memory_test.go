@@ -236,3 +236,63 @@ func TestWhoWaitsForRoomAndLeaves(t *testing.T) {
 	others.Hold(-64 << 20)
 	givenBack(t, memory)
 }
+
+// TestMadeValues asks for values that functions make ever longer, of a plain table, which the
+// engine computes, and of a sharded one, which the door computes. What is too long is refused by
+// the function's name. What may be made takes room in the budget, and gives it back.
+func TestMadeValues(t *testing.T) {
+	st := embedded(t)
+	s := newScene(t, st)
+	memory := budget.New(96<<20, 50*time.Millisecond)
+	_, addr := serveOptions(t, cqldoor.Options{Store: st, Router: s.router, Memory: memory})
+	for _, sharding := range []string{"", " WITH write_sharding = {'shards': '7'}", " WITH write_sharding = {'shards': '7', 'strategy': 'random'}"} {
+		s.must(s.v5, "DROP TABLE IF EXISTS "+s.keyspace+".made")
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".made (p int, c int, v text, PRIMARY KEY (p, c))"+sharding)
+		s.must(s.v5, "INSERT INTO "+s.keyspace+`.made (p, c, v) VALUES (1, 1, '"')`)
+		c := plainClient(t, addr)
+		ask := func(text string, calls int) error {
+			text = strings.ReplaceAll(text, "ks.", s.keyspace+".")
+			text = strings.ReplaceAll(text, "MADE(", strings.Repeat("to_json(", calls))
+			text = strings.ReplaceAll(text, ")!", strings.Repeat(")", calls))
+			q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: wire.One}}
+			c.send(wire.OpQuery, wire.AppendQuery(nil, wire.V4, &q))
+			h, body, err := c.dec.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.Op != wire.OpError {
+				return nil
+			}
+			e, err := wire.ParseError(wire.V4, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e
+		}
+		others := memory.Client()
+		for _, text := range []string{
+			"SELECT MADE(v)! FROM ks.made WHERE p = 1",
+			"SELECT MADE(v)! FROM ks.made WHERE p = 1 AND c = 1",
+			"SELECT max(MADE(v)!) FROM ks.made WHERE p = 1 GROUP BY c",
+			"SELECT * FROM ks.made WHERE p = 1 AND v = MADE('\"')! ALLOW FILTERING",
+			"INSERT INTO ks.made (p, c, v) VALUES (1, 2, MADE('\"')!)",
+			"BEGIN BATCH INSERT INTO ks.made (p, c, v) VALUES (1, 2, MADE('\"')!); APPLY BATCH",
+		} {
+			err := ask(text, 64)
+			if e, ok := err.(*wire.Error); !ok || e.Code != wire.CodeInvalid || !strings.Contains(e.Message, "to_json makes a value that is too long") {
+				t.Errorf("%s, %s: %v", sharding, text, err)
+			}
+			held := budget.Open(budget.WithClient(t.Context(), others))
+			held.Add(95 << 20)
+			err = ask(text, 20) // a megabyte
+			if e, ok := err.(*wire.Error); !ok || e.Code != wire.CodeOverloaded {
+				t.Errorf("%s, %s, without room: %v", sharding, text, err)
+			}
+			held.Close()
+			if err := ask(text, 12); err != nil {
+				t.Errorf("%s, %s: %v", sharding, text, err)
+			}
+			givenBack(t, memory)
+		}
+	}
+}
