@@ -56,22 +56,23 @@ type Outlook struct {
 // Status is the progress of a change of layout. Phase is the name of the step, or none if no
 // change is under way; then the figures are those of the last change.
 type Status struct {
-	Table        string `json:"table"`
-	Phase        string `json:"phase"`
-	Key          string `json:"key,omitempty"` // the only key that changes; empty: all keys
-	Generation   int64  `json:"generation"`
-	From         int    `json:"from"` // shards; the present number if no change is under way
-	To           int    `json:"to"`
-	Keys         int    `json:"keys,omitempty"` // number of keys with a number of shards of their own
-	Paused       bool   `json:"paused"`
-	TakenBack    bool   `json:"taken_back,omitempty"` // another change follows that restores the old layout
-	RowsTotal    int64  `json:"rows_total"`           // rows read so far, or the total once that is known
-	RowsMoved    int64  `json:"rows_moved"`
-	RowsVerified int64  `json:"rows_verified"`
-	RowsToMove   int64  `json:"rows_to_move,omitempty"` // found when the change began
-	Rate         int64  `json:"rate,omitempty"`         // rows read per second
-	ETASeconds   int64  `json:"eta_seconds,omitempty"`  // until the end of the change, at this rate
-	Problem      string `json:"problem,omitempty"`      // why the change cannot continue
+	Table        string  `json:"table"`
+	Phase        string  `json:"phase"`
+	Key          string  `json:"key,omitempty"` // the only key that changes; empty: all keys
+	Generation   int64   `json:"generation"`
+	From         int     `json:"from"` // shards; the present number if no change is under way
+	To           int     `json:"to"`
+	Keys         int     `json:"keys,omitempty"` // number of keys with a number of shards of their own
+	Paused       bool    `json:"paused"`
+	TakenBack    bool    `json:"taken_back,omitempty"` // another change follows that restores the old layout
+	RowsTotal    int64   `json:"rows_total"`           // rows read so far, or the total once that is known
+	RowsMoved    int64   `json:"rows_moved"`
+	RowsVerified int64   `json:"rows_verified"`
+	RowsToMove   int64   `json:"rows_to_move,omitempty"` // found when the change began
+	StepDone     float64 `json:"step_done,omitempty"`    // part of the table that the pass of this step has gone over, 0 to 1
+	Rate         int64   `json:"rate,omitempty"`         // rows read per second
+	ETASeconds   int64   `json:"eta_seconds,omitempty"`  // until the end of the change, at this rate
+	Problem      string  `json:"problem,omitempty"`      // why the change cannot continue
 
 	// StoreMillis is the store's present response time to the mover. StoreQuietMillis is its
 	// shortest. Clients use the same store.

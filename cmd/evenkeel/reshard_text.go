@@ -39,6 +39,9 @@ func statusText(s *reshard.Status) string {
 		fmt.Fprintf(&b, " of about %d", s.RowsToMove)
 	}
 	fmt.Fprintf(&b, ", verified %d\n", s.RowsVerified)
+	if s.StepDone > 0 {
+		fmt.Fprintf(&b, "%.0f%% of this step is done\n", 100*s.StepDone)
+	}
 	if s.Rate > 0 {
 		fmt.Fprintf(&b, "%d rows a second", s.Rate)
 		if s.ETASeconds > 0 {

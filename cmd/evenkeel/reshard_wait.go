@@ -51,6 +51,9 @@ func waitForChange(ctx context.Context, out io.Writer, door reshard.Changer, s r
 // progressText describes the progress of a change in one line.
 func progressText(s *reshard.Status) string {
 	text := fmt.Sprintf("%s: %s, %d of %d rows moved, %d verified", s.Table, s.Phase, s.RowsMoved, s.RowsTotal, s.RowsVerified)
+	if s.StepDone > 0 {
+		text += fmt.Sprintf(", %.0f%% of this step", 100*s.StepDone)
+	}
 	if s.Rate > 0 {
 		text += fmt.Sprintf(", %d rows/s", s.Rate)
 	}

@@ -166,6 +166,9 @@ func (m *Mover) Status(ctx context.Context, e *catalog.Entry) (reshard.Status, e
 			continue
 		}
 		s.Problem = r.Problem
+		if r.Begun && !ofKeys(e.Layout, e.Next) {
+			s.StepDone = max(s.StepDone, share(r.Position))
+		}
 		if r.Owner == e.Change.Owner {
 			s.Rate, s.StoreMillis, s.StoreQuietMillis = r.Rate, 1000*r.Store[0], 1000*r.Store[1]
 		}
@@ -189,6 +192,11 @@ func (m *Mover) Glance(e *catalog.Entry) reshard.Status {
 		s.ETASeconds = eta(e.Change.Step, &s)
 	}
 	return s
+}
+
+// share returns the part of the tokens that lies before a position of a pass.
+func share(position int64) float64 {
+	return math.Round(1000*(float64(position)/(1<<64)+0.5)) / 1000
 }
 
 // eta returns the seconds until a change has copied and verified all rows at its current rate. It

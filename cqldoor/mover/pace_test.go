@@ -74,12 +74,13 @@ func (l pairingLink) Send(ctx context.Context, req wire.Message, reply func(wire
 }
 
 // TestPartitionsMoveTogether moves partitions of one row each. The mover does not wait for one of
-// them before it begins the next.
+// them before it begins the next, and writes each row once.
 func TestPartitionsMoveTogether(t *testing.T) {
 	from := &shard.Layout{N: 1, Column: "shard"}
 	w := newWorld(t, from)
 	want := w.fill(from, 50, 1)
-	m := w.mover(&pairing{Store: w.store, second: make(chan struct{})}, alone{})
+	st := &pairing{Store: w.store, second: make(chan struct{})}
+	m := w.mover(st, alone{})
 	w.start(m, &shard.Layout{N: 8, Column: "shard"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -87,6 +88,13 @@ func TestPartitionsMoveTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.same("moved", want, w.entry().Layout)
+	s, err := m.Status(ctx, w.entry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := st.inserts.Load(); n != s.RowsMoved || n < 30 {
+		t.Errorf("%d rows of 50 moved, with %d INSERT statements", s.RowsMoved, n)
+	}
 }
 
 // TestOrderGivenTwice gives each order twice. The second one publishes nothing, so it does not

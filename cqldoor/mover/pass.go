@@ -310,6 +310,12 @@ func (p *pass) handle(ctx context.Context, r *row, c *tally) error {
 		if !atOld {
 			return nil
 		}
+		if p.work == reshard.Sweep {
+			// Nearly all rows are at the new place already, and a look is cheaper than a write.
+			if there, err := p.look(ctx, r, to); err != nil || alike(r, &there) {
+				return err
+			}
+		}
 		if s, ok := p.table.copyTo(r, to); ok {
 			if err := p.write(ctx, s); err != nil {
 				return err

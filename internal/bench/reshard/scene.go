@@ -174,7 +174,7 @@ func (b *bench) change(ctx context.Context, s scene, r *result, before int64) (*
 		}
 		if time.Since(said) > 5*time.Second {
 			said = time.Now()
-			measure.Progress("  %s, %d rows moved, %d verified of %d", status.Phase, status.RowsMoved, status.RowsVerified, status.RowsTotal)
+			measure.Progress("  %s, %.0f%% of this step, %d rows moved, %d verified of %d", status.Phase, 100*status.StepDone, status.RowsMoved, status.RowsVerified, status.RowsTotal)
 		}
 		select {
 		case <-ctx.Done():
