@@ -449,6 +449,28 @@ func tryChanged(t *testing.T, door *doors.Router, x *advice.Statement, verb, req
 
 var placeholder = regexp.MustCompile(`<[^<>]+>`)
 
+// filledWith puts a row's values in the places of a request. The n-th row gets that number as an
+// added id. What does not sort by time is stored in the form that the note names.
+func filledWith(s *drawn.Set, r *advice.Report, request, note string, row []string, n int) string {
+	return placeholder.ReplaceAllStringFunc(request, func(p string) string {
+		column := strings.Trim(p, "<>")
+		if at := slices.Index(s.Names, column); at >= 0 {
+			if when, ok := s.Instant(column, row[at]); ok && strings.Contains(note, "store "+column+" ") {
+				if strings.Contains(note, "store "+column+" as a date") {
+					return when.UTC().Format(time.DateOnly)
+				}
+				return when.UTC().Format("2006-01-02T15:04:05.000Z")
+			}
+			return row[at]
+		}
+		if b := bucketOf(r, column); b != nil {
+			when, _ := s.Made(b.Of, row[slices.Index(s.Names, b.Of)])
+			return bucketStart(when, b.Unit)
+		}
+		return fmt.Sprintf("00000000-0000-1000-8000-%012d", n)
+	})
+}
+
 func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {
 	ctx := context.Background()
 	db, err := storage.Open("drawn", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
@@ -485,24 +507,7 @@ func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {
 				if verb != "PutItem" && n%10 > 0 {
 					continue
 				}
-				filled := placeholder.ReplaceAllStringFunc(body, func(p string) string {
-					column := strings.Trim(p, "<>")
-					if at := slices.Index(s.Names, column); at >= 0 {
-						// What does not sort by time is stored in the form that the note names.
-						if when, ok := s.Instant(column, row[at]); ok && strings.Contains(x.Note, "store "+column+" ") {
-							if strings.Contains(x.Note, "store "+column+" as a date") {
-								return when.UTC().Format(time.DateOnly)
-							}
-							return when.UTC().Format("2006-01-02T15:04:05.000Z")
-						}
-						return row[at]
-					}
-					if b := bucketOf(r, column); b != nil {
-						when, _ := s.Made(b.Of, row[slices.Index(s.Names, b.Of)])
-						return bucketStart(when, b.Unit)
-					}
-					return fmt.Sprintf("id-%d", n)
-				})
+				filled := filledWith(s, r, body, x.Note, row, n)
 				answer, err := door.Do(ctx, operation, []byte(filled), nil)
 				if err != nil {
 					t.Errorf("line %d: %s: %v", x.Line, filled, err)

@@ -195,28 +195,38 @@ func proveKey(t *testing.T, w io.Writer, session *gocql.Session, s *drawn.Set, c
 	}
 }
 
-func prove(t *testing.T, w *tabwriter.Writer, s *drawn.Set, r *advice.Report) {
-	ctx := context.Background()
-	var now atomic.Int64
-	now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
-	clock := func() time.Time { return time.Unix(0, now.Load()) }
+// provedTable is the table of a verdict for DynamoDB, on the embedded engine with DynamoDB's limits
+// on, and on a clock that the test sets.
+type provedTable struct {
+	door  *doors.Router
+	store *putRecorder
+	now   atomic.Int64
+	name  string
+	put   string // the PutItem of the report
+}
+
+// createProved creates the table. It is warm, so that each shard has a partition of its own from the start.
+// Its indexes are left out: they have limits of their own.
+func createProved(t *testing.T, r *advice.Report) *provedTable {
+	t.Helper()
+	p := new(provedTable)
+	p.now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
+	clock := func() time.Time { return time.Unix(0, p.now.Load()) }
 	db, err := storage.Open("prove", storage.Options{FS: vfs.NewMem(), SweepInterval: -1, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
 	limits := capacity.Limits{SplitAfter: splitAfter}.WithDefaults()
 	store, err := items.Open(db, items.Options{SweepInterval: -1, Clock: clock, Capacity: &limits})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	door := doors.New(doors.Options{Backend: store, Fanout: 1, Now: clock})
-	if err := door.Start(ctx); err != nil {
+	t.Cleanup(func() { store.Close(); db.Close() })
+	p.store = &putRecorder{Store: store}
+	p.door = doors.New(doors.Options{Backend: p.store, Fanout: 1, Now: clock})
+	if err := p.door.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Warm, so that each shard has a partition of its own from the start; the indexes
-	// have limits of their own, and are proved by themselves.
 	var create map[string]any
 	if err := json.Unmarshal(r.Verdict.CreateTable, &create); err != nil {
 		t.Fatal(err)
@@ -232,15 +242,22 @@ func prove(t *testing.T, w *tabwriter.Writer, s *drawn.Set, r *advice.Report) {
 		create["Tags"] = slices.DeleteFunc(tags, func(a any) bool { return a.(map[string]any)["Key"] != "write-sharding" })
 	}
 	body, _ := json.Marshal(create)
-	if _, err := door.Do(ctx, "CreateTable", body, nil); err != nil {
+	if _, err := p.door.Do(t.Context(), "CreateTable", body, nil); err != nil {
 		t.Fatalf("%v\n%s", err, body)
 	}
-	put := ""
+	p.name = create["TableName"].(string)
 	for i := range r.Verdict.Statements {
 		if operation, request, _ := strings.Cut(r.Verdict.Statements[i].Text, " "); operation == "PutItem" {
-			put = request
+			p.put = request
 		}
 	}
+	return p
+}
+
+func prove(t *testing.T, w *tabwriter.Writer, s *drawn.Set, r *advice.Report) {
+	ctx := context.Background()
+	p := createProved(t, r)
+	door, now, put := p.door, &p.now, p.put
 	best := &r.Candidates[0]
 	h := &best.Heat
 	// The hottest key's rate, on to its shards, and nothing beside it: what others write
@@ -262,16 +279,16 @@ func prove(t *testing.T, w *tabwriter.Writer, s *drawn.Set, r *advice.Report) {
 	at := float64(begin)
 	took := func() map[int]float64 {
 		t.Helper()
-		answer, err := door.Do(ctx, "DescribePartitions", fmt.Appendf(nil, `{"TableName":%q}`, create["TableName"]), nil)
+		answer, err := door.Do(ctx, "DescribePartitions", fmt.Appendf(nil, `{"TableName":%q}`, p.name), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p api.PartitionsResponse
-		if err := json.Unmarshal(answer, &p); err != nil {
+		var described api.PartitionsResponse
+		if err := json.Unmarshal(answer, &described); err != nil {
 			t.Fatal(err)
 		}
 		out := make(map[int]float64)
-		for _, x := range p.Partitions {
+		for _, x := range described.Partitions {
 			out[x.Number] = x.Write.UnitsTotal
 		}
 		return out

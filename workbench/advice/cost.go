@@ -26,16 +26,8 @@ type Cost struct {
 // costOf computes a design's cost, including its extras.
 func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 	c := Cost{Rated: s.rated()}
-	item := s.itemBytes()
+	item := s.itemOf(d)
 	writeEach := math.Ceil(item / 1024)
-	hidden := 0.0
-	if d.Shards > 1 && s.o.Target == DynamoDB {
-		hidden = float64(len("evenkeel.pk")) + 6
-		for _, p := range d.Partition {
-			hidden += s.p.Column(p.Column).MeanBytes
-		}
-		writeEach = math.Ceil((item + hidden) / 1024)
-	}
 	for i := range s.qs {
 		q := &s.qs[i]
 		rate := rateOf(q)
@@ -58,9 +50,9 @@ func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 		}
 		c.Partitions += rate * v.Partitions
 		c.CPU += rate * (v.Partitions*cpuPartition + v.Rows*cpuRow)
-		units := math.Max(v.Partitions/2, math.Ceil(v.Rows*(item+hidden)/4096)/2)
+		units := math.Max(v.Partitions/2, math.Ceil(v.Rows*item/4096)/2)
 		if v.Kind == FullScan {
-			units = math.Max(0.5, math.Ceil(float64(s.p.Rows)*(item+hidden)/4096)/2)
+			units = math.Max(0.5, math.Ceil(float64(s.p.Rows)*item/4096)/2)
 		}
 		c.ReadUnits += rate * units
 	}
@@ -71,7 +63,7 @@ func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 	c.CPU = 0
 	if p := s.o.Prices; p != nil {
 		c.Month = p.Month(c.WriteUnits, c.ReadUnits, 0)
-		c.Storage = p.Month(0, 0, float64(s.p.Rows)*(item+hidden)*float64(1+len(extras)))
+		c.Storage = p.Month(0, 0, float64(s.p.Rows)*item*float64(1+len(extras)))
 		c.Currency, c.Date, c.Region = p.Currency, p.Date, p.Region
 	}
 	return c

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
 // attribute is an attribute definition of a DynamoDB CreateTable request.
@@ -101,11 +102,16 @@ func (s dynamoWriter) attribute(names []string, single bool, d *Design) (name, t
 	if !single || c == nil || c.Type == nil {
 		return name, typ
 	}
+	return name, dynamoType(c)
+}
+
+// dynamoType returns the type that a column's values have in DynamoDB.
+func dynamoType(c *profile.Column) string {
 	switch c.Type.Kind {
 	case value.Int, value.Bigint, value.Smallint, value.Tinyint, value.Varint, value.Decimal, value.Float, value.Double:
-		typ = "N"
+		return "N"
 	case value.Blob:
-		typ = "B"
+		return "B"
 	}
-	return name, typ
+	return "S"
 }

@@ -84,15 +84,7 @@ func (s *heats) heatOf(d *Design) Heat {
 		}
 		return h
 	}
-	item := s.itemBytes()
-	if d.Shards > 1 && s.o.Target == DynamoDB {
-		item += float64(len("evenkeel.pk")) + 6
-		for _, p := range d.Partition {
-			if c := s.p.Column(p.Column); c != nil {
-				item += c.MeanBytes
-			}
-		}
-	}
+	item := s.itemOf(d)
 	each := math.Ceil(item / 1024)
 	h.WriteUnits, h.WriteLimit = h.Writes*each, capacity.PartitionWriteUnits
 	h.ReadUnits, h.ReadLimit = s.hotReads(d, item), capacity.PartitionReadUnits

@@ -107,23 +107,3 @@ func isFloat(c *profile.Column) bool {
 	}
 	return false
 }
-
-// itemBytes returns the size of a row in a store that bills requests: names and values of all
-// columns (DynamoDB), or values with metadata (Keyspaces).
-func (s *facts) itemBytes() float64 {
-	total := 0.0
-	for i := range s.p.Columns {
-		c := &s.p.Columns[i]
-		present := float64(c.Values) / float64(s.p.Rows)
-		switch s.o.Target {
-		case DynamoDB:
-			total += present * (float64(len(c.Name)) + c.MeanBytes + 1)
-		default:
-			total += present * (c.MeanBytes + 4)
-		}
-	}
-	if s.o.Target == Keyspaces {
-		total += 100 // per row ("Estimate row size in Amazon Keyspaces")
-	}
-	return total
-}

@@ -85,6 +85,7 @@ func (tb *table) profile(types map[string]string) *profile.Profile {
 		c.Pairs, c.Most = exact(pairs), exact(float64(most))
 		steps := float64(max(1, len(tb.rows)-1))
 		c.Order = profile.Order{Ascending: float64(up) / steps, Monotonic: float64(up) == steps}
+		c.TextBytes = c.MeanBytes
 		switch {
 		case ints:
 			c.Type, c.MeanBytes = value.Native(value.Int), 4

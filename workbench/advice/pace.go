@@ -176,7 +176,11 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 		out.Writes, out.Low, out.High = b.Rows.Value/length*scale, b.Rows.Low/length*scale, b.Rows.High/length*scale
 		out.All, out.key, out.span = float64(b.All)/length*scale, b.Values, length
 		out.Share = math.Min(1, out.Writes/math.Max(1e-9, out.All))
-		out.From, out.To = minutes(b.Start), minutes(b.Start.Add(b.Length))
+		name := minutes
+		if b.Length < shortWindow {
+			name = precise
+		}
+		out.From, out.To = name(b.Start), name(b.Start.Add(b.Length))
 	}
 	if s.pace.burst > 1 {
 		for _, x := range []*float64{&out.Writes, &out.Low, &out.High, &out.All} {
@@ -241,6 +245,9 @@ func (s *traffic) busiestOf(m *profile.Measured, all bool) *profile.Busiest {
 	}
 	return s.crowd
 }
+
+// shortWindow is the length of windows from which on minutes are fine enough to name them.
+const shortWindow = 2 * time.Hour
 
 func minutes(t time.Time) string { return t.Format("2006-01-02 15:04") }
 func precise(t time.Time) string { return t.Format("2006-01-02 15:04:05") }

@@ -77,6 +77,10 @@ type Candidate struct {
 	CellsMax   float64 `json:"cells_max"`
 	Exact      bool    `json:"exact"` // the maximum was counted, not estimated
 
+	// ItemBytes is the mean size of an item as the store bills it, with what the key adds; only of
+	// stores that bill requests.
+	ItemBytes float64 `json:"item_bytes,omitempty"`
+
 	// Intervals holds the intervals of estimated figures. A figure without an interval is exact.
 	Intervals Intervals `json:"intervals,omitempty"`
 
@@ -205,6 +209,9 @@ func (s *Study) candidate(x *ranked) Candidate {
 	}
 	c.TimeBucket, c.Serves = s.bucketOf(d), serves(d)
 	c.Cost = s.costOf(d, c.Extras)
+	if s.o.Target.units() {
+		c.ItemBytes = s.itemOf(d)
+	}
 	c.CellsMax = c.RowsMax * math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
 	if d.AddID {
 		c.RowsLost = 0

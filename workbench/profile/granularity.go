@@ -2,7 +2,11 @@
 
 package profile
 
-import "github.com/evenkeel/evenkeel/workbench/datetime"
+import (
+	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/datetime"
+)
 
 // Granularity is a unit of time.
 type Granularity = datetime.Period
@@ -30,4 +34,19 @@ func floorMod(a, b int64) int64 {
 		m += b
 	}
 	return m
+}
+
+// Zeros returns how many zeros end each number that counts a time from 1970: 3 of milliseconds that
+// are whole seconds.
+func (t *Time) Zeros() (n int) {
+	unit, counts := map[datetime.Unit]time.Duration{
+		datetime.Seconds: time.Second, datetime.Millis: time.Millisecond, datetime.Micros: time.Microsecond, datetime.Nanos: time.Nanosecond,
+	}[t.Unit]
+	if !counts {
+		return 0
+	}
+	for step := t.Resolution / unit; step > 0 && step%10 == 0; step /= 10 {
+		n++
+	}
+	return n
 }

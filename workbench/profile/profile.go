@@ -92,6 +92,7 @@ type Column struct {
 	Repeated  Estimate // rows whose value an earlier row has, too; 0 if each value is unique
 	Min, Max  string
 	MeanBytes float64 // of a value, serialized as CQL does
+	TextBytes float64 // of a value, written as a text
 	MaxBytes  int
 
 	Order  Order

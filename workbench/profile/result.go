@@ -97,6 +97,10 @@ func (s *state) frequent(top int) (list []Top, most Estimate) {
 }
 
 func (s *state) lengths(c *Column) {
+	c.TextBytes = ratio(float64(s.bytes), float64(s.values))
+	if s.bytes == 0 { // the file has no texts
+		c.TextBytes = float64(len(c.Max))
+	}
 	if n := fixedLen(c.Type); n > 0 {
 		c.MeanBytes, c.MaxBytes = float64(n), n
 		return

@@ -23,7 +23,7 @@ func (p *Profile) Stored(columns []string) *Profile {
 		at.Sorts = true
 		c.Time, c.Type, c.Given, c.Stored, c.strict = &at, value.Named(at.Store), true, true, false
 		n := fixedLen(c.Type)
-		c.MeanBytes, c.MaxBytes = float64(n), n
+		c.MeanBytes, c.MaxBytes, c.TextBytes = float64(n), n, float64(len(c.Time.Stored))
 	}
 	return &out
 }
