@@ -8,6 +8,8 @@
 // finds the shard that has the item (search.go). Package shift carries out requests on tables whose
 // layout is being changed (shifted.go).
 //
+// If the backend is a Gatherer, it reads the shards of a table in one request (gather.go).
+//
 // A fan-out is limited to Runner.Fanout requests at a time, and to pages of 1 MB. While the backend
 // throttles parts of a fan-out, the door retries them, for Runner.RetryFor at most.
 //

@@ -81,7 +81,11 @@ func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 			return use(visible)
 		})
 	case *plan.Fanout:
-		err = r.merge(ctx, p, nil, use)
+		if r.Together != nil && p.Gathers() {
+			err = r.gather(ctx, p, use)
+		} else {
+			err = r.merge(ctx, p, nil, use)
+		}
 	default:
 		err = fmt.Errorf("a plan of type %T", p)
 	}

@@ -15,6 +15,7 @@ import (
 // fields.
 type Runner struct {
 	Backend  backend.Store
+	Together backend.Gatherer // reads several shards in one request; nil: the backend cannot
 	Tables   *tables.Registry
 	Log      *slog.Logger
 	Fanout   int           // largest number of requests under way at a time for one client request

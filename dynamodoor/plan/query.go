@@ -330,7 +330,7 @@ func (f *Fanout) selects() api.Select {
 // Rows share the memory of d, but not that of the answer.
 func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsResponse, after, upto *Row) (rows []Row, rest *api.Query, err error) {
 	rows = make([]Row, 0, len(r.Items))
-	beyond, encoded := false, f.sort != "" && !f.ties && !f.table.strict && f.table.adopted == nil
+	beyond, encoded := false, f.bySortKey()
 	size := 0
 	for _, text := range r.Items {
 		size += len(text)
@@ -476,31 +476,40 @@ func (r *Result) Last() *Row { return r.last }
 // Add adds the next rows, as far as the page takes them, and reports whether the page is full. It
 // is full if it has Limit rows or a megabyte.
 func (r *Result) Add(rows []Row) (full bool, err error) {
-	q := r.fanout.query
 	for i := range rows {
 		if r.full {
 			return true, nil
 		}
-		row := &rows[i]
-		if err := r.fanout.complete(&r.decoder, row); err != nil {
+		if err := r.add(&rows[i]); err != nil {
 			return false, err
 		}
-		r.last = row
-		r.bytes += row.Size
-		r.out.ScannedCount++
-		if q.Filter.Match(row.Item) {
-			r.out.Count++
-			switch {
-			case r.out.CountOnly:
-			case q.Projection != nil:
-				r.out.Items = append(r.out.Items, q.Projection.Apply(row.Item).Encode())
-			default:
-				r.out.Items = append(r.out.Items, row.Text)
-			}
-		}
-		r.full = r.bytes >= PageSize || q.Limit > 0 && r.out.ScannedCount == q.Limit
 	}
 	return r.full, nil
+}
+
+// add adds a row. It decodes the row unless its text and size are enough.
+func (r *Result) add(row *Row) error {
+	q := r.fanout.query
+	if row.Size == 0 || q.Filter != nil || q.Projection != nil {
+		if err := r.fanout.complete(&r.decoder, row); err != nil {
+			return err
+		}
+	}
+	r.last = row
+	r.bytes += row.Size
+	r.out.ScannedCount++
+	if q.Filter.Match(row.Item) {
+		r.out.Count++
+		switch {
+		case r.out.CountOnly:
+		case q.Projection != nil:
+			r.out.Items = append(r.out.Items, q.Projection.Apply(row.Item).Encode())
+		default:
+			r.out.Items = append(r.out.Items, row.Text)
+		}
+	}
+	r.full = r.bytes >= PageSize || q.Limit > 0 && r.out.ScannedCount == q.Limit
+	return nil
 }
 
 // Consumed adds the capacity that an answer to a Fetch consumed.

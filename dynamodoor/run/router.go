@@ -37,7 +37,8 @@ type Options struct {
 	// state. 0: no other door is on the store.
 	Lease time.Duration
 	// Fanout is the largest number of requests under way at a time for one client request; default
-	// 16.
+	// 16. 1 is for a Backend in this process. If that Backend is a backend.Gatherer, it reads all
+	// shards in one request.
 	Fanout int
 	// Caution is how long the stubs of a table stay after its layout was changed, for Scans that
 	// began before; default 10 minutes.
@@ -88,6 +89,9 @@ func New(o Options) *Router {
 	r.decoders.New = func() any { return new(api.Decoder) }
 	r.tables = tables.New(tables.Options{Backend: store, Catalog: known, Now: o.Now, Log: o.Log, Lease: o.Lease})
 	r.items = &items.Runner{Backend: store, Tables: r.tables, Log: o.Log, Fanout: o.Fanout, RetryFor: o.RetryFor, Draw: rand.Uint64}
+	if o.Fanout == 1 {
+		r.items.Together = backend.GathererOf(o.Backend)
+	}
 	r.statements = &statements.Runner{Backend: store, Tables: r.tables, Items: r.items, Log: o.Log, Fanout: o.Fanout}
 	r.streams = &streams.Reader{Backend: store, Catalog: known, Tables: r.tables, Log: o.Log}
 	r.mover = &mover.Mover{Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Log: o.Log, Caution: o.Caution}

@@ -25,6 +25,7 @@ type Call struct {
 	value  []byte
 	held   held
 	item   api.ItemResponse
+	gather gatherer
 
 	changes []stream.Change // of items, for streams
 	service bool            // the service itself writes, not a client
@@ -41,9 +42,10 @@ const keptBytes = 256 << 10
 
 // Release returns the memory for reuse. The request and its answer must not be used any more.
 func (c *Call) Release() {
-	if cap(c.arena)+cap(c.value) > keptBytes {
+	if cap(c.arena)+cap(c.value)+c.gather.size() > keptBytes {
 		return
 	}
+	c.gather.forget()
 	c.Decoder.Reset()
 	c.stored.Reset()
 	c.arena = c.arena[:0]
@@ -103,10 +105,15 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 // Execute executes a decoded request. The answer shares the memory of c and of the request.
 func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
 	r, err := s.inTurn(ctx, c, q)
+	return r, visible(err)
+}
+
+// visible returns an error as clients see it.
+func visible(err error) error {
 	if errors.Is(err, storage.ErrFull) || errors.Is(err, storage.ErrFailed) {
-		err = exception.New(exception.InternalServerError, "%s", err.Error())
+		return exception.New(exception.InternalServerError, "%s", err.Error())
 	}
-	return r, err
+	return err
 }
 
 func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {

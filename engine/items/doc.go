@@ -34,7 +34,8 @@
 // Every operation has its own file, or shares one with related operations. The Store sends a request
 // to the part that carries it out (call.go):
 //
-//   - reader (page.go): reads of items.
+//   - reader (page.go): reads of items. It reads one page from several partitions for a Gather
+//     (gather.go).
 //   - writer (write.go, single.go): writes of items, with all entries that depend on them.
 //   - transactor (transactwriteitems.go): transactions that write, and tokens (token.go), by which
 //     a repeated one is recognised.

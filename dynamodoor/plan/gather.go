@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+)
+
+// Gathers reports whether a Gather reads the rows of the Query as the answer has them: each item is
+// in one shard, with a sort key of its own, and the shards have no other items.
+func (f *Fanout) Gathers() bool { return f.bySortKey() && f.index == nil }
+
+// bySortKey reports whether nothing but the sort key is needed to order rows and to tell whether
+// they belong to the answer.
+func (f *Fanout) bySortKey() bool {
+	return f.sort != "" && !f.ties && !f.table.strict && f.table.adopted == nil
+}
+
+// Gather returns the request for the rest of a page after a row; nil: from the beginning. It
+// returns nil if there can be no more rows.
+func (f *Fanout) Gather(page *Result, after *Row) *api.Gather {
+	limit := f.query.Limit
+	if rows, bytes := page.Scanned(); rows > 0 {
+		limit = f.Page(rows, bytes)
+	}
+	first := f.Fetch(f.Shards[0], after, nil, limit)
+	if first == nil {
+		return nil
+	}
+	return &api.Gather{Query: first, Partitions: f.table.partitions(f.keys.Hash[0], f.Shards)}
+}
+
+// partitions returns the physical partition keys of shards of a logical partition in a table that
+// hides them.
+func (p *placement) partitions(hash attribute.Value, shards []int) []attribute.Value {
+	stem := attribute.KeyText(hash) + "-"
+	text := make([]byte, 0, len(shards)*(len(stem)+len("1000")))
+	ends := make([]int, len(shards))
+	for i, shard := range shards {
+		text = strconv.AppendInt(append(text, stem...), int64(shard), 10)
+		ends[i] = len(text)
+	}
+	all, from := string(text), 0
+	values := make([]attribute.Value, len(shards))
+	for i, to := range ends {
+		values[i] = attribute.String(all[from:to])
+		from = to
+	}
+	return values
+}
+
+// AddGathered adds the rows of an answer to Gather. If the page has room for more rows, and there
+// may be some, it returns the row after which to go on; else nil. Then the result shares the
+// answer's memory.
+func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
+	r.Consumed(a.Capacity)
+	if r.out.Items != nil {
+		r.out.Items = slices.Grow(r.out.Items, len(a.Items))
+	}
+	before := len(r.out.Items)
+	row := new(Row)
+	for i, text := range a.Items {
+		*row = Row{Text: text}
+		if text, size, ok := cutPartition(text); ok {
+			row.Text, row.Size = text, a.Sizes[i]-size
+		}
+		if err := r.add(row); err != nil {
+			return nil, err
+		}
+		if r.full {
+			return nil, r.fanout.readSort(&r.decoder, row)
+		}
+	}
+	if !a.More {
+		return nil, nil
+	}
+	// The rest comes in another answer, so this page must not share the memory of this one.
+	for i := before; i < len(r.out.Items); i++ {
+		r.out.Items[i] = bytes.Clone(r.out.Items[i])
+	}
+	row.Text = bytes.Clone(row.Text)
+	return row, r.fanout.readSort(&r.decoder, row)
+}
+
+// cutPartition removes the partition key from an item of a table that hides it, in the item's own
+// memory. It returns the size of the attribute. ok is false if another hidden attribute follows, or
+// if the item is not in canonical form, in which names are sorted.
+func cutPartition(item attribute.Encoded) (rest attribute.Encoded, size int, ok bool) {
+	const (
+		name          = `"` + PartitionKey + `":`
+		before, after = `{"S":"`, `"}`
+	)
+	from, to := member(item, PartitionKey)
+	value, isString := bytes.CutPrefix(item[from:to], []byte(before))
+	value, closed := bytes.CutSuffix(value, []byte(after))
+	from -= len(name)
+	if !isString || !closed || from < 1 || string(item[from:from+len(name)]) != name || bytes.IndexByte(value, '\\') >= 0 ||
+		bytes.HasPrefix(item[to:], []byte(`,"`+HiddenPrefix)) {
+		return item, 0, false
+	}
+	switch {
+	case item[to] == ',':
+		to++
+	case item[from-1] == ',':
+		from--
+	}
+	return append(item[:from], item[to:]...), len(PartitionKey) + len(value), true
+}
