@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"encoding/binary"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -76,6 +77,23 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	}
 	g.mutations = append(g.mutations, ms...)
 	return nil
+}
+
+// name tells the request's coordinator how many partitions the batch is on, for the client and for
+// the store. Cassandra counts keys, of whichever tables.
+func (g *gathering) name(req *cqldoor.Request) {
+	e, ok := req.Link.(*coordinator)
+	if !ok {
+		return
+	}
+	logical, physical := map[string]bool{}, map[string]bool{}
+	var key []byte
+	for _, m := range g.mutations {
+		key = plan.AppendKey(key[:0], m.Key)
+		logical[string(key)] = true
+		physical[string(binary.BigEndian.AppendUint32(key, uint32(m.Shard)))] = true
+	}
+	e.named(batched{len(logical), len(physical)})
 }
 
 // announced holds the writes of one statement that may put rows into buckets of time.
@@ -246,6 +264,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 	if err := g.announce(ctx, r, req); err != nil {
 		return err
 	}
+	g.name(req)
 	if err := r.appendMutations(ctx, req, &out, g.mutations); err != nil {
 		return err
 	}
@@ -286,6 +305,7 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	if err := g.announce(ctx, r, req); err != nil {
 		return err
 	}
+	g.name(req)
 	if err := r.appendMutations(ctx, req, &b, g.mutations); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -39,6 +40,7 @@ type coordinator struct {
 	asked    bool     // a statement was sent, so the store has checked the client's rights
 	needs    []need   // what the client must be allowed to do
 	alone    bool     // the client's request is one statement, even if the door's is a batch
+	batch    batched  // the client's batch, if it sent one that the door changes
 	hidden   []string // hidden columns, which no warning may name
 	warnings []string
 	dropped  int    // number of warnings dropped because there were too many
@@ -374,6 +376,11 @@ func (e *coordinator) hear(resp wire.Message) wire.Message {
 		if strings.HasPrefix(w, ofAggregates) || e.alone && strings.HasPrefix(w, ofBatches) {
 			continue // for the client, the statement is on one partition, or is no batch
 		}
+		if strings.HasPrefix(w, ofBatches) {
+			if w = e.batch.retell(w); w == "" {
+				continue
+			}
+		}
 		for _, hidden := range e.hidden {
 			w = hideName(w, hidden)
 		}
@@ -387,6 +394,13 @@ func (e *coordinator) single() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.alone = true
+}
+
+// named notes which of the client's batch's partitions the door's batch is on.
+func (e *coordinator) named(b batched) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.batch = b
 }
 
 // warn adds a warning once. The caller holds mu.
@@ -423,8 +437,30 @@ func (e *coordinator) prefix(first []string) (p wire.Prefix) {
 // ofAggregates begins Cassandra's warnings for aggregates over several partitions.
 const ofAggregates = "Aggregation query used "
 
-// ofBatches begins Cassandra's warning for batches over many partitions that have no log.
-const ofBatches = "Unlogged batch covering "
+// ofBatches begins Cassandra's warning for batches over many partitions that have no log: more than
+// so many (unlogged_batch_across_partitions_warn_threshold).
+const (
+	ofBatches          = "Unlogged batch covering "
+	unloggedPartitions = 10
+)
+
+// batched counts the partitions of sharded tables in a client's batch: those that the client names,
+// and those of the store.
+type batched struct{ logical, physical int }
+
+// retell makes the store's warning about a batch count the partitions that the client names. It
+// returns "" if these are few.
+func (b batched) retell(w string) string {
+	number, rest, _ := strings.Cut(strings.TrimPrefix(w, ofBatches), " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return w
+	}
+	if n += b.logical - b.physical; n <= unloggedPartitions {
+		return ""
+	}
+	return ofBatches + strconv.Itoa(n) + " " + rest
+}
 
 // ofDoor says whether an error is an UNPREPARED with an id that the client has not sent. It then
 // concerns a statement of the door's own, which another request may already be preparing again.
