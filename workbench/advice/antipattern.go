@@ -279,8 +279,10 @@ func (s critic) varies(d *Design, m *profile.Measured, add func(string, []string
 	if mean == 0 || now < variesTimes*mean || b.Rows.Value/float64(b.All) < hotShare {
 		return
 	}
+	share := times(b.Rows, 1/float64(b.All))
+	share.High = math.Min(1, share.High)
 	add("load varies", d.columns(), "from %s to %s %s has %s of the rows, at %s times its mean rate", minutes(b.Start), minutes(b.Start.Add(b.Length)), valueText(b.Values),
-		estimated(times(b.Rows, 1/float64(b.All)), percent), estimated(times(b.Rows, now/mean/b.Rows.Value), number))
+		estimated(share, percent), estimated(times(b.Rows, now/mean/b.Rows.Value), number))
 }
 
 // lossText says how many rows a key would lose.

@@ -75,6 +75,45 @@ func (s *proposer) identities() [][]string {
 			out = append(out, set)
 		}
 	}
+	var names []string
+	for _, c := range rest {
+		names = append(names, c.name)
+	}
+	return append(out, s.oneMore(names)...)
+}
+
+// These are bounds of the sets that oneMore returns.
+const (
+	mostNamed = 2 // sets of columns that queries name
+	mostMore  = 3 // columns for each
+)
+
+// oneMore returns the columns that queries bind together, the largest sets first, each with one of
+// the other columns. names holds the columns that may tell rows apart, best first.
+func (s *proposer) oneMore(names []string) (out [][]string) {
+	var named [][]string
+	for i := range s.qs {
+		var set []string
+		for _, e := range s.qs[i].Equal {
+			if slices.Contains(names, e.Column) && !slices.Contains(set, e.Column) {
+				set = append(set, e.Column)
+			}
+		}
+		slices.Sort(set)
+		if s.qs[i].Verb != queries.Insert && len(set) > 1 && len(set) <= maxKeys && !slices.ContainsFunc(named, func(n []string) bool { return slices.Equal(n, set) }) {
+			named = append(named, set)
+		}
+	}
+	slices.SortStableFunc(named, func(a, b []string) int { return cmp.Compare(len(b), len(a)) })
+	for _, set := range named[:min(mostNamed, len(named))] {
+		more := 0
+		for _, c := range names {
+			if more < mostMore && !slices.Contains(set, c) && !s.isTime(c) && !isFloat(s.p.Column(c)) {
+				out = append(out, append(slices.Clone(set), c))
+				more++
+			}
+		}
+	}
 	return out
 }
 

@@ -137,4 +137,17 @@ SELECT * FROM s.sales WHERE customer = ? ORDER BY sold DESC LIMIT 20 -- 3k/s`, "
 			t.Errorf("%d further tables: %s", len(v.Extras), v.Summary)
 		}
 	})
+	t.Run("results of matches, which a column tells apart that no query of the key names", func(t *testing.T) {
+		r := advised(t, `SELECT * FROM fb.results WHERE season = ? AND league = ? AND matchday = ? -- 700/s
+SELECT * FROM fb.results WHERE season = ? AND league = ? -- 50/s
+INSERT INTO fb.results (season, league, matchday, home, away, goals) VALUES (?, ?, ?, ?, ?, ?) -- 2/min`, "season,league,matchday,home,away,goals", func(i int, at time.Time) string {
+			match, day, league, season := i%9, i/9%34, i/306%20, i/6120
+			first := (match*7 + day*5) % 18
+			return fmt.Sprintf("%d,L%d,%d,L%dT%d,L%dT%d,%d:%d", 2000+season, league, 1+day, league, (first+match)%18, league, (first+17-match+day)%18, i*7919%5, i*104729%4)
+		})
+		v := r.Verdict
+		if !slices.Equal(v.PartitionKey, []string{"season", "league"}) || len(v.Clustering) != 2 || v.Clustering[0] != "matchday" || slices.Contains(v.Added, "row_id") {
+			t.Errorf("%v %v, added %v", v.PartitionKey, v.Clustering, v.Added)
+		}
+	})
 }

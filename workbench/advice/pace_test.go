@@ -3,8 +3,11 @@
 package advice
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 )
 
 // TestChange checks that the rate of a course changes at the right part; chance, or a change for a
@@ -34,5 +37,29 @@ func TestChange(t *testing.T) {
 		if at, before, after := change(faster); at < from-2 || at > from+2 || after/before < 3.5 || after/before > 4.5 {
 			t.Errorf("draw %d: four times as fast from %d: %.1f to %.1f at %d", draw, from, before, after, at)
 		}
+	}
+}
+
+// TestVariesWithinAll checks that a key that has all rows of its time has no more than all, and that
+// one second is no "seconds".
+func TestVariesWithinAll(t *testing.T) {
+	r := advised(t, "INSERT INTO l.tickets (draw, serial, bought) VALUES (?, ?, ?) -- 2500/s\nSELECT * FROM l.tickets WHERE draw = ? AND serial = ? -- 400/s\nSELECT * FROM l.tickets WHERE draw = ? AND bought >= ? -- 9/s", "draw,serial,bought", func(i int, at time.Time) string {
+		return fmt.Sprintf("L%d,%x,%s", i/4000, uint64(i)*0x9e3779b97f4a7c15, at.Truncate(time.Second).Format(time.RFC3339))
+	})
+	varies := false
+	for _, p := range r.Antipatterns {
+		varies = varies || p.Name == "load varies"
+		if strings.Contains(p.Evidence, "1 seconds") {
+			t.Errorf("%s: %s", p.Name, p.Evidence)
+		}
+		for _, part := range strings.Split(p.Evidence, "(")[1:] {
+			low, high := 0.0, 0.0
+			if _, err := fmt.Sscanf(part, "%f%% to %f%%", &low, &high); err == nil && high > 100 {
+				t.Errorf("%s: %s", p.Name, p.Evidence)
+			}
+		}
+	}
+	if !varies {
+		t.Errorf("no load that varies: %+v", r.Antipatterns)
 	}
 }

@@ -48,5 +48,8 @@ func Duration(s float64) string {
 			return fmt.Sprintf("%.0f %s", math.Round(s/u.seconds), u.name)
 		}
 	}
+	if math.Round(s) == 1 {
+		return "1 second"
+	}
 	return fmt.Sprintf("%.0f seconds", s)
 }
