@@ -35,6 +35,11 @@ func (c *Catalog) Create(ctx context.Context, e *Entry, like *schema.Keyspace, p
 			return nil, err
 		}
 	}
+	if e.Layout.Strategy == shard.Rollover {
+		if err := c.ensureRollovers(ctx); err != nil {
+			return nil, err
+		}
+	}
 	e = c.own(e.in(Creating))
 	if err := c.begin(ctx, e); err != nil {
 		return nil, err

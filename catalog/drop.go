@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // ErrGone says that the table has been dropped already.
@@ -23,6 +25,11 @@ func (c *Catalog) Drop(ctx context.Context, e *Entry, physical func(context.Cont
 			c.undo(ctx, e)
 		}
 		return err
+	}
+	if e.Layout.Strategy == shard.Rollover {
+		if err := NewRollovers(c.opts.Session, [16]byte{}).Forget(ctx, e.ID); err != nil {
+			c.opts.Log.Warn("the directory of a dropped table is left behind", "table", e.String(), "error", err)
+		}
 	}
 	return c.removeID(ctx, e)
 }

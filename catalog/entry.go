@@ -124,9 +124,9 @@ const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "
 // know, but would overlook a column that it does not know. Format 3 is like format 2, and can
 // also have strategy time and keys with spreads of their own. Format 4 can also have plain layouts
 // and physical tables of other names. Its columns describe the sharded physical table, so that a
-// door of an earlier release does not take the table for a plain one. An entry is written in the
-// lowest format that can express it.
-const Format = 4
+// door of an earlier release does not take the table for a plain one. Format 5 can also have
+// strategy rollover. An entry is written in the lowest format that can express it.
+const Format = 5
 
 const formatPrefix = "format "
 
@@ -183,6 +183,9 @@ const keysGeneration = 1
 
 // first returns the lowest format that can express the entry.
 func (e *Entry) first() int {
+	if e.Layout.Strategy == shard.Rollover {
+		return 5
+	}
 	if e.several() {
 		return 4
 	}

@@ -19,7 +19,11 @@ const (
 	Calculated Strategy = iota // by a hash of the By columns
 	Random                     // drawn evenly for each write (Drawer)
 	Time                       // by the bucket of time of By, and within the bucket by a hash of the whole clustering key
+	Rollover                   // the key's current shard: the next one when the present one is full (Rolled)
 )
+
+// Anywhere says that any shard of a key can have cells of a row.
+func (s Strategy) Anywhere() bool { return s == Random || s == Rollover }
 
 func (s Strategy) String() string {
 	switch s {
@@ -27,6 +31,8 @@ func (s Strategy) String() string {
 		return "random"
 	case Time:
 		return "time"
+	case Rollover:
+		return "rollover"
 	}
 	return "calculated"
 }
@@ -63,6 +69,13 @@ type Layout struct {
 	// none has been dropped. It only rises. It is not an option.
 	Floor int64
 
+	// Fill says when a shard is full, and Max how many shards a key may have. Rollover only.
+	Fill Fill
+	Max  int
+
+	// Rolled says how many shards the keys have. Rollover only. It is not an option.
+	Rolled *Rolled
+
 	// Drawn is how many shards are drawn for writes under Random: the first ones; 0: all. Readers
 	// learn of new shards before anybody writes to them. It is not an option.
 	Drawn int
@@ -85,6 +98,9 @@ func (l *Layout) Default() Spread { return Spread{Range{l.N, l.Base}, l.Rows} }
 // Spread returns how the rows of a logical partition are spread. key is its serialized partition
 // key.
 func (l *Layout) Spread(key []byte) Spread {
+	if l.Strategy == Rollover {
+		return Spread{Range: Range{N: l.Rolled.Shards(key)}}
+	}
 	if s, ok := l.Keys.Of(key); ok {
 		return s
 	}
@@ -137,7 +153,7 @@ func (l *Layout) HasRowEpochs() bool {
 // Last returns the highest place that any row can be in, now or under an earlier layout.
 func (l *Layout) Last() int {
 	d := l.Default()
-	last := max(l.Used, d.Last())
+	last := max(l.Used, d.Last(), l.Rolled.last())
 	for _, e := range l.Epochs {
 		last = max(last, e.Last())
 	}
@@ -150,24 +166,28 @@ func (l *Layout) Last() int {
 // Equal says whether two layouts put each row in the same shard and use the same column.
 func (l *Layout) Equal(m *Layout) bool {
 	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.Default().Equal(m.Default()) &&
-		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Width == m.Width && l.Keep == m.Keep && l.Keys.Equal(m.Keys)
+		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Width == m.Width && l.Keep == m.Keep &&
+		l.Fill == m.Fill && l.Max == m.Max && l.Rolled.Equal(m.Rolled) && l.Keys.Equal(m.Keys)
 }
 
 // These are the options of write_sharding.
 const (
-	optionStrategy = "strategy"
-	optionBy       = "by"
-	optionShards   = "shards"
-	optionHash     = "hash"
-	optionColumn   = "column"
-	optionBase     = "base"
-	optionEpochs   = "epochs"
-	optionRows     = "row_epochs"
-	optionBucket   = "bucket"
-	optionKeep     = "keep"
+	optionStrategy  = "strategy"
+	optionBy        = "by"
+	optionShards    = "shards"
+	optionHash      = "hash"
+	optionColumn    = "column"
+	optionBase      = "base"
+	optionEpochs    = "epochs"
+	optionRowEpochs = "row_epochs"
+	optionBucket    = "bucket"
+	optionKeep      = "keep"
+	optionRows      = "rows"
+	optionBytes     = "bytes"
+	optionMax       = "max"
 )
 
-var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn, optionBase, optionEpochs, optionRows, optionBucket, optionKeep}
+var options = []string{optionStrategy, optionBy, optionShards, optionHash, optionColumn, optionBase, optionEpochs, optionRowEpochs, optionBucket, optionKeep, optionRows, optionBytes, optionMax}
 
 // Parse parses the options of write_sharding, such as {'shards': '200'}. `by` and `column` are
 // CQL identifiers: folded to lower case unless quoted. The caller, who knows the table, checks
@@ -186,8 +206,15 @@ func Parse(m map[string]string) (*Layout, error) {
 		l.Strategy = Random
 	case s == "time":
 		l.Strategy = Time
+	case s == "rollover":
+		l.Strategy = Rollover
 	default:
-		return nil, fmt.Errorf("write_sharding: unknown strategy '%s'; use 'calculated', 'random' or 'time'", s)
+		return nil, fmt.Errorf("write_sharding: unknown strategy '%s'; use 'calculated', 'random', 'time' or 'rollover'", s)
+	}
+	for _, option := range []string{optionRows, optionBytes, optionMax} {
+		if _, given := m[option]; given && l.Strategy != Rollover {
+			return nil, fmt.Errorf("write_sharding: '%s' means nothing under strategy '%s'; leave it out, or use 'rollover'", option, l.Strategy)
+		}
 	}
 	for _, option := range []string{optionBucket, optionKeep} {
 		if _, given := m[option]; given && l.Strategy != Time {
@@ -195,6 +222,12 @@ func Parse(m map[string]string) (*Layout, error) {
 		}
 	}
 
+	if l.Strategy == Rollover {
+		if err := l.parseRollover(m); err != nil {
+			return nil, err
+		}
+		return l, l.parseColumn(m)
+	}
 	n, given := m[optionShards]
 	if !given && l.Strategy == Time {
 		n, given = "1", true
@@ -217,7 +250,7 @@ func Parse(m map[string]string) (*Layout, error) {
 			return nil, fmt.Errorf("write_sharding: 'epochs' is '%s': %w", epochs, err)
 		}
 	}
-	if rows, given := m[optionRows]; given {
+	if rows, given := m[optionRowEpochs]; given {
 		if l.Rows, err = parseRowEpochs(rows); err != nil {
 			return nil, fmt.Errorf("write_sharding: 'row_epochs' is '%s': %w", rows, err)
 		}
@@ -246,20 +279,30 @@ func Parse(m map[string]string) (*Layout, error) {
 			return nil, fmt.Errorf("write_sharding: 'by' is '%s': %w; name one clustering column or several, with commas between", by, err)
 		}
 	}
-	if c, given := m[optionColumn]; given {
-		names, err := identifiers(c)
-		if err == nil && len(names) != 1 {
-			err = fmt.Errorf("%d names", len(names))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("write_sharding: 'column' is '%s': %w; give one column name", c, err)
-		}
-		l.Column = names[0]
+	if err := l.parseColumn(m); err != nil {
+		return nil, err
 	}
 	if l.Strategy == Time {
 		return l, l.parseTime(m)
 	}
 	return l, nil
+}
+
+// parseColumn parses the name of the hidden column, if it is given.
+func (l *Layout) parseColumn(m map[string]string) error {
+	c, given := m[optionColumn]
+	if !given {
+		return nil
+	}
+	names, err := identifiers(c)
+	if err == nil && len(names) != 1 {
+		err = fmt.Errorf("%d names", len(names))
+	}
+	if err != nil {
+		return fmt.Errorf("write_sharding: 'column' is '%s': %w; give one column name", c, err)
+	}
+	l.Column = names[0]
+	return nil
 }
 
 // Options returns the layout as options of write_sharding, including defaults, but without a base
@@ -281,6 +324,17 @@ func (l *Layout) Options() map[string]string {
 		if l.Keep > 0 {
 			m[optionKeep] = l.Keep.String()
 		}
+	case Rollover:
+		delete(m, optionShards)
+		if l.Fill.Rows > 0 {
+			m[optionRows] = strconv.FormatInt(l.Fill.Rows, 10)
+		}
+		if l.Fill.Bytes > 0 {
+			m[optionBytes] = strconv.FormatInt(l.Fill.Bytes, 10)
+		}
+		if l.Max != MaxShards {
+			m[optionMax] = strconv.Itoa(l.Max)
+		}
 	}
 	if len(l.By) > 0 {
 		names := make([]string, len(l.By))
@@ -296,7 +350,7 @@ func (l *Layout) Options() map[string]string {
 		m[optionEpochs] = formatKeyEpochs(l.Epochs)
 	}
 	if len(l.Rows) > 0 {
-		m[optionRows] = strings.TrimPrefix(Spread{Rows: l.Rows}.String(), "0, ")
+		m[optionRowEpochs] = strings.TrimPrefix(Spread{Rows: l.Rows}.String(), "0, ")
 	}
 	return m
 }

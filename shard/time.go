@@ -27,7 +27,7 @@ func (l *Layout) parseTime(m map[string]string) (err error) {
 		{optionHash, "in a bucket it is murmur3"},
 		{optionBase, "shards are numbered by their bucket"},
 		{optionEpochs, "each key has the same shards in each bucket"},
-		{optionRows, "buckets are epochs of rows already"},
+		{optionRowEpochs, "buckets are epochs of rows already"},
 	} {
 		if _, given := m[o.option]; given {
 			return fmt.Errorf("write_sharding: '%s' means nothing under strategy 'time': %s; leave it out", o.option, o.why)

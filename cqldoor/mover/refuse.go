@@ -18,7 +18,14 @@ func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []stri
 	var why []string
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	if from.Strategy != shard.Calculated || to.Strategy != shard.Calculated {
-		add("strategy 'random' puts a row in any shard: its layout cannot be changed while the table is in use")
+		strategy, why := from.Strategy, "puts a row in any shard"
+		if strategy == shard.Calculated {
+			strategy = to.Strategy
+		}
+		if strategy == shard.Time {
+			why = "puts each row in the partition of its time"
+		}
+		add("strategy '%s' %s: its layout cannot be changed while the table is in use", strategy, why)
 	}
 	if from.Column != to.Column && !from.Plain() && !to.Plain() {
 		add("the hidden column is a part of the primary key, which no store can alter: leave 'column' as it is, '%s'", from.Column)

@@ -5,9 +5,11 @@ package plan
 import (
 	"slices"
 
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Explained is a plan in the form that is shown to the user.
@@ -218,7 +220,8 @@ func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained
 }
 
 // Explain returns the explanation of the plan for bound values, or without values if env is nil.
-// For a write that may go to any shard it shows shard 1.
+// For a write that may go to any shard it shows shard 1, or, under strategy rollover, the last
+// shard that may be written.
 func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 	if env == nil {
 		access := "batch"
@@ -228,6 +231,9 @@ func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 			access, shown = "one shard", []*Statement{p.Whole}
 		case p.random != nil:
 			access, shown = "any shard, or all", []*Statement{p.random}
+			if p.Table.Layout.Strategy == shard.Rollover {
+				access = "current shard, or all"
+			}
 		case p.slices != nil:
 			st, err := p.slices(shape{})
 			if err != nil {
@@ -247,7 +253,12 @@ func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 		}
 		return e, nil
 	}
-	ms, err := p.Mutations(env, func(*Table, [][]byte) int { return 1 }, dir)
+	ms, err := p.Mutations(env, func(t *Table, key [][]byte, _ *analysis.BoundWrite, adds bool) []int {
+		if !adds {
+			return t.Shards(key)
+		}
+		return []int{t.Layout.Rolled.Last(AppendKey(nil, key))}
+	}, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -265,6 +276,8 @@ func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 	case p.Table.Plain() && p.Table.Change == nil:
 	case ms.Disjoint:
 		e.Access = "deletions"
+	case len(e.Statements) == 1 && p.random != nil && p.Table.Layout.Strategy == shard.Rollover:
+		e.Access = "current shard"
 	case len(e.Statements) == 1 && p.random != nil:
 		e.Access = "any shard"
 	case len(e.Statements) == 1:

@@ -98,7 +98,7 @@ func (c *Change) Moved(from *Table, key, clustering [][]byte) Moved {
 // binds all columns that decide the shard, and the shards of some epochs of rows if the slice
 // bounds the first clustering column.
 func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
-	if t.Layout.Strategy == shard.Random || len(all) == 1 {
+	if t.Layout.Strategy.Anywhere() || len(all) == 1 {
 		return all
 	}
 	p := t.common(s)

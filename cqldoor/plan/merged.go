@@ -12,7 +12,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // SourceKind is the kind of place that a cell of a merged row comes from.
@@ -64,7 +63,7 @@ func (t *Table) source(kind SourceKind, c analysis.Fetched, selectors *[]syntax.
 		return len(*selectors) - 1
 	}
 	counter := c.Column.Type.Kind == value.Counter
-	if c.Times || t.Layout.Strategy == shard.Random && !s.multi && !counter {
+	if c.Times || t.Layout.Strategy.Anywhere() && !s.multi && !counter {
 		s.WriteTime = times("writetime")
 	}
 	if c.Times {
@@ -94,7 +93,7 @@ func (p *Select) Same(a, b [][]byte) bool {
 }
 
 // Merges says that several shards may have parts of one row.
-func (p *Select) Merges() bool { return p.Table.Layout.Strategy == shard.Random }
+func (p *Select) Merges() bool { return p.Table.Layout.Strategy.Anywhere() }
 
 // Merge merges two rows with the same key from two shards, as strategy random needs. into is
 // changed.

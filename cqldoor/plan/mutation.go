@@ -20,8 +20,9 @@ type Mutation struct {
 	Shard     int
 }
 
-// Draw chooses a shard for a write of a logical partition that may go to any shard.
-type Draw func(t *Table, key [][]byte) int
+// Draw chooses the shards for a write of a logical partition under strategies random and rollover:
+// one shard if the write only adds (adds), and otherwise all shards that may have what it removes.
+type Draw func(t *Table, key [][]byte, b *analysis.BoundWrite, adds bool) []int
 
 // MaxMutations is the largest number of writes that one statement or BATCH may need if they must
 // be sent as one: the number that fits in a BATCH message.

@@ -6,7 +6,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Presence reads the static columns of a logical partition, and which of its shards have any
@@ -32,7 +31,7 @@ func (p *Select) presence() error {
 		p.Presence = &Presence{}
 	}
 	r := p.Presence
-	r.all = a.Distinct || t.Layout.Strategy == shard.Random
+	r.all = a.Distinct || t.Layout.Strategy.Anywhere()
 	var err error
 	r.Static = len(r.selectors)
 	r.statement, err = t.presence(r.selectors)

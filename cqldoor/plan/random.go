@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
-// Under strategy random, a write that only adds goes to one shard, which is drawn. A write that
+// Under strategies random and rollover, a write that only adds goes to one shard, which is drawn. (Under rollover the draw is the current shard.) A write that
 // could remove something (null, a deletion, a time to live, a non-frozen collection) goes to all
 // shards. A read cannot tell a deletion from a cell that was never there. So the deletion must
 // reach the older cells in every shard.
@@ -115,13 +115,7 @@ func (p *Write) scattered(b *analysis.BoundWrite, set []eval.Value, draw Draw) i
 		for _, key := range b.Keys.All() {
 			target := target
 			target.Key = key
-			shards := []int{0}
-			if one {
-				shards[0] = draw(t, key)
-			} else {
-				shards = t.Shards(key)
-			}
-			for _, target.Shard = range shards {
+			for _, target.Shard = range draw(t, key, b, one) {
 				if !yield(p.mutation(p.random, b.Env, target), nil) {
 					return
 				}

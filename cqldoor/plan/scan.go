@@ -167,6 +167,9 @@ func (p *Select) Walked(c Cursor) *Table {
 }
 
 // Sum returns a checksum of the table's layout.
+//
+// Under strategy rollover it is the same for any number of shards: a scan goes on when a key gets
+// another one.
 func (t *Table) Sum() uint32 {
 	text := t.Layout.String()
 	if t.Layout.Keys.Len() > 0 {
@@ -184,13 +187,26 @@ func (t *Table) Walks(key [][]byte, n int) bool {
 	return s.Contains(n) || slices.ContainsFunc(s.Rows, func(e shard.RowEpoch) bool { return e.Contains(n) })
 }
 
-// Before returns the shards of a logical partition that a scan meets before the given position,
-// in the order of the scan. all are the partition's shards (Places).
+// Precedes says whether, of two shards of one logical partition, a scan shows the partition at
+// the first one if both have rows: the one with the lower token. Under strategy rollover it is
+// the one with the lower number. So a shard that is added during the scan does not take over a
+// partition that the scan has passed or has yet to meet.
+func (t *Table) Precedes(a, b Position) bool {
+	if t.Layout.Strategy == shard.Rollover {
+		_, _, m, _ := t.At(a.Key)
+		_, _, n, _ := t.At(b.Key)
+		return m < n
+	}
+	return a.Compare(b) < 0
+}
+
+// Before returns the shards of a logical partition that precede the given position (Precedes), in
+// the order of the scan. all are the partition's shards (Places).
 func (t *Table) Before(key [][]byte, at Position, all []int) []int {
 	var lower []Position
 	shards := map[string]int{}
 	for _, n := range all {
-		if q := t.Position(key, n); q.Compare(at) < 0 {
+		if q := t.Position(key, n); t.Precedes(q, at) {
 			lower = append(lower, q)
 			shards[string(q.Key)] = n
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/reshard"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Access is the way in which a SELECT reaches its rows.
@@ -203,7 +202,7 @@ func (t *Table) physically(stmt *syntax.Select, a *analysis.Select) *syntax.Sele
 // and nothing that decides whether the row is shown, is in another shard.
 func (p *Select) seesApart() bool {
 	t, a := p.Table, p.Logical
-	if t.Layout.Strategy == shard.Random {
+	if t.Layout.Strategy.Anywhere() {
 		return false
 	}
 	if len(t.Statics) == 0 || !rule.On(rule.HomeOfStatics) {

@@ -44,6 +44,9 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 		pt.hashed = len(pt.by)
 		return pt, nil
 	}
+	if l.Strategy == shard.Rollover && t.Counter {
+		return nil, fmt.Errorf("write_sharding: strategy 'rollover' does not support counters: each increment would count as a row, and fill shards that hold few rows; use strategy 'random'")
+	}
 	if len(l.By) == 0 {
 		for i := range t.Clustering {
 			pt.by = append(pt.by, i)

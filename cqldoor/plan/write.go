@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Write is the plan of an INSERT, UPDATE or DELETE. It is immutable.
@@ -66,7 +65,7 @@ func writeIn(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error)
 	if err != nil {
 		return nil, err
 	}
-	if t.Layout.Strategy == shard.Random {
+	if t.Layout.Strategy.Anywhere() {
 		return p, p.anywhere(stmt)
 	}
 	row, static := p.touches()
@@ -103,8 +102,8 @@ func (p *Write) refuse() error {
 	switch {
 	case !a.Conditional():
 		return nil
-	case p.Table.Layout.Strategy == shard.Random:
-		return refused("conditions (IF) are not possible under strategy 'random': no shard knows the row as it is", "use strategy 'calculated'")
+	case p.Table.Layout.Strategy.Anywhere():
+		return refused("conditions (IF) are not possible under strategy '"+p.Table.Layout.Strategy.String()+"': no shard knows the row as it is", "use strategy 'calculated'")
 	case a.Scope == analysis.ScopeStatic && (a.IfExists || a.IfNotExists):
 		return refused("IF EXISTS and IF NOT EXISTS on static columns alone ask for rows in all shards", "put a condition on the static columns themselves: IF s = …")
 	}

@@ -19,6 +19,7 @@ import (
 // gathering collects the physical writes of a batch.
 type gathering struct {
 	draw        plan.Draw
+	checkOne    func(*plan.Write, *analysis.BoundWrite) error // checks one write (checkAhead)
 	writes      []*plan.Write
 	bound       []*analysis.BoundWrite // one for each of writes
 	moving      bool                   // some table is under a change of its layout
@@ -33,8 +34,9 @@ type gathering struct {
 	idle        bool        // some statement reaches no shard, so no store response tells whether the client may write
 }
 
-func (r *Router) newGathering() *gathering {
-	return &gathering{draw: r.drawers.drawOnce(), places: map[string]int{}}
+func (r *Router) newGathering(req *cqldoor.Request, params *wire.Params) *gathering {
+	return &gathering{draw: r.draws(req, params, true), places: map[string]int{},
+		checkOne: func(w *plan.Write, b *analysis.BoundWrite) error { return r.checkAhead(req, params, w, b) }}
 }
 
 // add adds one statement of the batch.
@@ -45,6 +47,9 @@ func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 		return errWideInBatch
 	}
 	if err := checkKeep(w, b); err != nil {
+		return err
+	}
+	if err := g.checkOne(w, b); err != nil {
 		return err
 	}
 	bound, err := w.Bound(b, g.draw, nil)
@@ -197,7 +202,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	out := wire.Batch{}
-	g := r.newGathering()
+	g := r.newGathering(req, &in.Params)
 	made := made{ctx: ctx}
 	defer made.close()
 	var before eval.Env // of the last statement
@@ -280,16 +285,17 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	if err != nil {
 		return err
 	}
-	g := r.newGathering()
+	p := *params
+	if bound.Timestamp != nil {
+		p.SetDefaultTimestamp(*bound.Timestamp)
+	}
+	g := r.newGathering(req, &p)
 	for i, w := range s.batch.writes {
 		if err := g.add(w, bound.Writes[i]); err != nil {
 			return err
 		}
 	}
-	p := *params
-	if bound.Timestamp != nil {
-		p.SetDefaultTimestamp(*bound.Timestamp)
-	} else if g.stamped != nil {
+	if bound.Timestamp == nil && g.stamped != nil {
 		r.stamp(req, &p, g.stamped)
 	}
 	b := wire.Batch{Type: g.kind(wire.BatchType(s.batch.logical.Kind))}

@@ -18,12 +18,15 @@ func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warning
 			"that sets one of them writes to that shard too, which then is as hot as the partition was; write static columns by "+
 			"statements of their own, and seldom", names(t.Statics, ", ")))
 	}
-	if l.Strategy != shard.Random {
+	if !l.Strategy.Anywhere() {
 		return warnings
 	}
 	all := fmt.Sprintf("goes to all %d shards in one batch; strategy 'calculated' writes to one", l.N)
+	if l.Strategy == shard.Rollover {
+		all = "goes to all shards that the key has, so that none of them is ever left behind; strategies 'time' and 'calculated' write to one"
+	}
 	if n := ttlOf(stmt.With); n > 0 {
-		warnings = append(warnings, fmt.Sprintf("write_sharding: under strategy 'random' what expires is written to every shard, and with default_time_to_live = %d every write %s", n, all))
+		warnings = append(warnings, fmt.Sprintf("write_sharding: under strategy '%s' what expires is written to every shard, and with default_time_to_live = %d every write %s", l.Strategy, n, all))
 	}
 	var wide []*schema.Column
 	for _, c := range t.All() {
@@ -32,7 +35,14 @@ func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warning
 		}
 	}
 	if len(wide) > 0 {
-		warnings = append(warnings, fmt.Sprintf("write_sharding: under strategy 'random' a write of what is not frozen (%s) %s", names(wide, ", "), all))
+		warnings = append(warnings, fmt.Sprintf("write_sharding: under strategy '%s' a write of what is not frozen (%s) %s", l.Strategy, names(wide, ", "), all))
+	}
+	if l.Strategy == shard.Rollover {
+		if n := l.Fill.Rows; n > 0 && n < fewRows {
+			warnings = append(warnings, fmt.Sprintf("write_sharding: with 'rows': '%d' a key of a million rows has %d shards, and each read of it asks them all; shards of %d rows and more are usual", n, 1_000_000/n, 100*fewRows))
+		}
+		return append(warnings, "write_sharding: under strategy 'rollover' a read asks all shards that its key has, nulls and deletions are written to them all, and there are no conditions (IF); "+
+			"it is for rows that are written once")
 	}
 	if !t.Counter && len(t.Clustering) > 0 {
 		warnings = append(warnings, "write_sharding: under strategy 'random' every read asks all shards, nulls and deletions are written to all, and there are no conditions (IF); "+
@@ -40,6 +50,9 @@ func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warning
 	}
 	return warnings
 }
+
+// fewRows is how many rows a shard should have at least.
+const fewRows = 1000
 
 // ttlOf returns the default time to live that a statement declares.
 func ttlOf(with syntax.Properties) int {

@@ -128,7 +128,7 @@ func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 			return nil, nil, err
 		}
 	}
-	if len(t.Clustering) == 0 && l.Strategy == shard.Calculated {
+	if len(t.Clustering) == 0 && l.Strategy != shard.Random {
 		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: table %s.%s has no clustering column, so each partition is a single row, "+
 			"and there is nothing to spread; add a column that tells the rows of a partition apart to the primary key, PRIMARY KEY (%s, …), "+
 			"leave write_sharding out, or spread the writes of each row with 'strategy': 'random'", t.Keyspace, t.Name, keyText(t.PartitionKey))

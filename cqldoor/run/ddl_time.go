@@ -15,6 +15,8 @@ import (
 var (
 	errAlterTimed = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'time', nor can its buckets, while it is in use yet: " +
 		"every row would move to another partition; create a new table with the layout that you want and copy")
+	errAlterRolled = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'rollover', nor can 'rows', 'bytes' and 'max', while it is in use yet: " +
+		"any shard of a key can have cells of a row, so that no row can be moved by itself; create a new table with the layout that you want and copy")
 	errStaticTimed = wire.Invalidf("write_sharding: strategy 'time' does not support static columns yet; keep them in a table of their own")
 
 	// A deletion recorded in the directory would hide rows that are written after a TRUNCATE with
@@ -22,7 +24,7 @@ var (
 	errTruncateTimed = wire.Invalidf("write_sharding: TRUNCATE of a table of strategy 'time' is not supported yet; delete its partitions, or drop the table and create it again")
 )
 
-// refuseTimed refuses an ALTER TABLE that strategy time does not allow.
+// refuseTimed refuses an ALTER TABLE that strategies time and rollover do not allow.
 func refuseTimed(stmt *syntax.AlterTable, l *shard.Layout) error {
 	timed := l.Strategy == shard.Time
 	if timed && slices.ContainsFunc(stmt.Add, func(c syntax.ColumnDef) bool { return c.Static }) {
@@ -38,6 +40,9 @@ func refuseTimed(stmt *syntax.AlterTable, l *shard.Layout) error {
 	declared, err := shardingOf(stmt.With)
 	if err != nil {
 		return err
+	}
+	if l.Strategy == shard.Rollover || declared["strategy"] == shard.Rollover.String() {
+		return errAlterRolled
 	}
 	if timed || declared["strategy"] == shard.Time.String() {
 		return errAlterTimed

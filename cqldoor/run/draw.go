@@ -5,6 +5,7 @@ package run
 import (
 	"sync"
 
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/shard"
@@ -22,8 +23,8 @@ type drawKey struct {
 	n               int
 }
 
-// draw is a plan.Draw.
-func (d *drawers) draw(t *plan.Table, key [][]byte) int {
+// one returns a shard of a key.
+func (d *drawers) one(t *plan.Table, key [][]byte) int {
 	spread := t.Layout.Spread(plan.AppendKey(nil, key))
 	n := spread.N
 	if drawn := t.Layout.Drawn; drawn > 0 && rule.On(rule.ReadBeforeDrawn) {
@@ -37,18 +38,29 @@ func (d *drawers) draw(t *plan.Table, key [][]byte) int {
 	return spread.Base + drawer.(*shard.Drawer).Draw()
 }
 
+// draw is a plan.Draw.
+func (d *drawers) draw(t *plan.Table, key [][]byte, _ *analysis.BoundWrite, adds bool) []int {
+	if !adds {
+		return t.Shards(key)
+	}
+	return []int{d.one(t, key)}
+}
+
 // drawOnce returns a Draw that draws one shard for each logical partition, so that a batch's
 // writes to one partition stay together.
 func (d *drawers) drawOnce() plan.Draw {
 	drawn := map[string]int{}
-	return func(t *plan.Table, key [][]byte) int {
+	return func(t *plan.Table, key [][]byte, _ *analysis.BoundWrite, adds bool) []int {
+		if !adds {
+			return t.Shards(key)
+		}
 		place := placeOf(t, key)
 		n, ok := drawn[place]
 		if !ok {
-			n = d.draw(t, key)
+			n = d.one(t, key)
 			drawn[place] = n
 		}
-		return n
+		return []int{n}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // execute serves EXECUTE. If it returns an error, nothing else ends the request.
@@ -107,7 +108,11 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	if !s.write.Adds(b) || b.Keys.Len() != 1 {
 		return false, nil
 	}
-	bound, err := s.write.Bound(b, r.drawers.draw, nil)
+	draw := r.drawers.draw
+	if s.write.Table.Layout.Strategy == shard.Rollover {
+		draw = r.draws(req, &e.Params, false)
+	}
+	bound, err := s.write.Bound(b, draw, nil)
 	if err != nil {
 		return false, err
 	}

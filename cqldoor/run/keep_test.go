@@ -175,7 +175,7 @@ func TestFloorRisesUnderWrites(t *testing.T) {
 	if s.router.state.Load().under == write.under {
 		t.Fatal("the floor has not risen")
 	}
-	if stands, err := s.router.stands(t.Context(), write); !stands || err != nil {
+	if stands, err := s.router.stands(t.Context(), write, sameButFloor); !stands || err != nil {
 		t.Errorf("%v, %v", stands, err)
 	}
 }

@@ -137,6 +137,12 @@ func (x *schemas) pulse(ctx context.Context) error {
 	if version != v.version || v != x.view.Load() || !sameSeen(seen, v.seen) {
 		return x.refresh(ctx)
 	}
+	switch rolled, err := x.rollovers.changed(ctx); {
+	case err != nil:
+		return err
+	case rolled:
+		return x.refresh(ctx)
+	}
 	x.lease.Renew(asked)
 	x.acknowledge()
 	return nil

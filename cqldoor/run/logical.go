@@ -3,10 +3,13 @@
 package run
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // step is what a visitor gets: a row, and the position after it for the next page.
@@ -225,6 +228,10 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 	}()
 	return present, func() (statics [][]byte, err error) {
 		a := <-done
+		if x.plan.Table.Layout.Strategy == shard.Rollover {
+			// The shard with the lowest number has every write of a collection.
+			slices.SortStableFunc(a.rows, func(a, b [][]byte) int { return bytes.Compare(a[len(a)-1], b[len(b)-1]) })
+		}
 		for _, row := range a.rows {
 			if len(row) <= p.Static {
 				return nil, fmt.Errorf("run: static columns came as %d cells", len(row))

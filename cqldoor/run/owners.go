@@ -292,7 +292,7 @@ func (s *ownersScan) owned(at plan.Position) {
 	s.bound.Env.Token = func([][]byte) []byte { return be64Bytes(uint64(at.Token)) }
 }
 
-// owner returns the position of the shard with the lowest token that has rows of a logical
+// owner returns the position of the first shard (plan.Table.Precedes) that has rows of a logical
 // partition. The shard at the given position has some.
 func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Position, error) {
 	owner := at
@@ -313,7 +313,7 @@ func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Pos
 		if !ok {
 			return fmt.Errorf("run: a probe of %s.%s brought no shard", x.plan.Table.Keyspace, x.plan.Table.Name)
 		}
-		if q := by.Position(key, shard); q.Compare(owner) < 0 {
+		if q := by.Position(key, shard); by.Precedes(q, owner) {
 			owner = q
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/scatter"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // shardGroup is how many shards one request reads. With so many, a request costs little compared
@@ -113,6 +114,11 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 		}
 	case x.plan.Merges():
 		o.Combine = func(a, b row) row {
+			// Under strategy rollover the shard with the lower number has every write of a
+			// collection that the other has.
+			if x.plan.Table.Layout.Strategy == shard.Rollover && b.shard < a.shard {
+				a, b = b, a
+			}
 			if out.split {
 				x.plan.Merge(out.visibleCells(&a), out.visibleCells(&b))
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // The moment of the answer counts, not the moment of sending. A door can stall after it has
@@ -64,7 +65,7 @@ func (s *statement) End(of uint32) { s.under.end(of) }
 // Review implements cqldoor.Premise for statements that were passed on.
 func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.Message) {
 	r := s.router
-	stands, err := r.stands(ctx, s)
+	stands, err := r.stands(ctx, s, sameWhenPassed)
 	kept := len(req.Body) > 0
 	switch {
 	case stands:
@@ -82,9 +83,20 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	}
 }
 
+// sameWhenPassed is sameButFloor for a statement that was passed on. Under strategy rollover that
+// is a write to one shard, and it is valid however many shards the key has now.
+func sameWhenPassed(a, b *shard.Layout) bool {
+	if a.Strategy == shard.Rollover && b.Strategy == shard.Rollover {
+		x, y := *a, *b
+		x.Rolled, y.Rolled = nil, nil
+		return sameButFloor(&x, &y)
+	}
+	return sameButFloor(a, b)
+}
+
 // stands says, after the store has answered, whether the statement's tables still have the
-// layouts of its plan. It returns an error if the store cannot be asked.
-func (r *Router) stands(ctx context.Context, s *statement) (bool, error) {
+// layouts of its plan, by same. It returns an error if the store cannot be asked.
+func (r *Router) stands(ctx context.Context, s *statement, same func(a, b *shard.Layout) bool) (bool, error) {
 	if s.Holds(nil) {
 		return true, nil
 	}
@@ -101,7 +113,7 @@ func (r *Router) stands(ctx context.Context, s *statement) (bool, error) {
 		}
 		// If there is no other door, no lease can end, and a change of layout waits until
 		// requests planned earlier have been answered. So the answer is good.
-		if now == nil || now.ID != t.ID || r.schema.member != nil && !sameButFloor(now.Layout, t.Layout) {
+		if now == nil || now.ID != t.ID || (r.schema.member != nil || t.Layout.Strategy == shard.Rollover) && !same(now.Layout, t.Layout) {
 			return false, nil
 		}
 	}
@@ -164,7 +176,7 @@ func (o *overtaken) Error() string {
 // the store has answered.
 func (e *coordinator) stand(ctx context.Context) error {
 	for _, s := range e.plans {
-		if ok, err := e.r.stands(ctx, s); !ok {
+		if ok, err := e.r.stands(ctx, s, sameButFloor); !ok {
 			return &overtaken{s, err}
 		}
 	}

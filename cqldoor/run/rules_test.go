@@ -28,6 +28,7 @@ type ruleTest struct {
 
 const (
 	calculated16 = "{'shards': '16'}"
+	rolling      = "{'strategy': 'rollover', 'rows': '1000'}"
 	random16     = "{'shards': '16', 'strategy': 'random'}"
 	timedHours   = "{'strategy': 'time', 'by': 'c', 'bucket': '1h', 'shards': '2'}"
 	timedColumns = "p int, c timestamp, v text, PRIMARY KEY (p, c)"
@@ -115,6 +116,8 @@ var ruleTests = []ruleTest{
 	{rule.QuorumInChange, "QuorumInChange", changing, "", "{'shards': '4'}", quorumInChange},
 	{rule.ReadBeforeDrawn, "ReadBeforeDrawn", plainColumns, "", "{'shards': '3', 'strategy': 'random'}", readBeforeDrawn},
 	{rule.ReadsResolve, "ReadsResolve", changing, "", "{'shards': '4'}", readsResolve},
+	{rule.OpenedBeforeWritten, "OpenedBeforeWritten", plainColumns, "", rolling, openedBeforeWritten},
+	{rule.NothingFromTheFuture, "NothingFromTheFuture", plainColumns, "", rolling, nothingFromTheFuture},
 	{rule.LoggedWhenSplit, "LoggedWhenSplit", plainColumns, "", calculated16, func(w *twins) string {
 		for _, split := range []bool{false, true} {
 			want := map[bool]wire.BatchType{false: wire.BatchUnlogged, true: wire.BatchLogged}[split]

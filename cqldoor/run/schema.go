@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // schemas serves requests about the schema: DDL (ddl.go), reads of the schema (hide.go,
@@ -31,14 +32,15 @@ type schemas struct {
 	view    atomic.Pointer[view]
 	system  map[string]*schema.Keyspace // the system keyspaces as the store has them; set by start
 
-	nodes    *nodes
-	lease    *fleet.Lease  // how long what is known of tables is valid
-	member   *fleet.Member // nil: no other door uses the store
-	renewals renewals
-	retired  retired
-	movers   *movers
-	rules    *ruled
-	claims   *claims
+	nodes     *nodes
+	lease     *fleet.Lease  // how long what is known of tables is valid
+	member    *fleet.Member // nil: no other door uses the store
+	renewals  renewals
+	retired   retired
+	movers    *movers
+	rules     *ruled
+	claims    *claims
+	rollovers *rollovers
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // number of refreshes requested
@@ -80,6 +82,7 @@ func newSchemas(r *Router) *schemas {
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log, Wait: x.waitForDoors})
 	x.view.Store(&view{})
 	x.rules = &ruled{catalog: x.catalog, opts: &r.opts}
+	x.rollovers = newRollovers(x)
 	x.claims = newClaims(nil)
 	if r.opts.Eras != nil {
 		x.claims = newClaims(r.opts.Eras.Passed)
@@ -140,6 +143,7 @@ type reading struct {
 	entries  []*catalog.Entry
 	present  bool
 	physical *schema.Schema
+	rolled   map[[16]byte]*shard.Rolled // by table id
 }
 
 // read reads the store's schema and catalogue.
@@ -160,7 +164,11 @@ func (x *schemas) read(ctx context.Context) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reading{known, entries, present, physical}, nil
+	rolled, err := x.rollovers.rolled(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	return &reading{known, entries, present, physical, rolled}, nil
 }
 
 // use makes a reading the present state.
@@ -177,7 +185,7 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	}
 	state := newState()
 	for _, e := range applied {
-		x.add(v, state, e)
+		x.add(v, state, e, s.rolled[e.ID])
 	}
 	x.claims.keep(state)
 	// Statements are planned on a state. If the new one is equal, the old one stays.
@@ -195,7 +203,7 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 
 // add adds a table to a new state. A table that this door cannot serve, because a door of another
 // release made it, is not treated as a plain table.
-func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
+func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rolled) {
 	ks := v.physical.Keyspaces[e.Keyspace]
 	for _, name := range e.Hidden() {
 		v.hidden[syntax.Name{Keyspace: e.Keyspace, Name: name}] = true
@@ -208,6 +216,12 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
 	}
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
 	s.logical, _ = e.Logical(v.physical) // the table fits the layout, or the entry would not apply
+	layout := e.Layout
+	if rolled != nil {
+		of := *layout
+		of.Rolled = rolled
+		layout = &of
+	}
 	var t *plan.Table
 	var err error
 	if e.Change != nil {
@@ -217,7 +231,7 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry) {
 		}
 		t, err = plan.NewChanging(s.logical, plan.Kept{Layout: e.Layout, Physical: e.Physical}, next, *e.Change)
 	} else {
-		t, err = plan.NewKept(s.logical, plan.Kept{Layout: e.Layout, Physical: e.Physical})
+		t, err = plan.NewKept(s.logical, plan.Kept{Layout: layout, Physical: e.Physical})
 	}
 	if e.Foreign != nil {
 		err = e.Foreign

@@ -148,8 +148,8 @@ func (r *ruling) warnings() []string {
 		return nil
 	}
 	conditions := "a BATCH with conditions (IF) is refused unless all its rows are in one shard; where a condition on one row guards other rows of the BATCH, the table is not for sharding"
-	if r.options["strategy"] == shard.Random.String() {
-		conditions = "conditions (IF) are refused; where the application writes with conditions, the table is not for strategy 'random'"
+	if s := r.options["strategy"]; s == shard.Random.String() || s == shard.Rollover.String() {
+		conditions = "conditions (IF) are refused; where the application writes with conditions, the table is not for strategy '" + s + "'"
 	}
 	return []string{"write_sharding: the table is sharded by the shard rule " + r.label + ": " + conditions}
 }

@@ -53,6 +53,7 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := x.refresh(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
+	x.rollovers.since(x.view.Load())
 	x.rules.warn(rules, x.view.Load())
 	x.movers = newMovers(x)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -60,6 +61,7 @@ func (r *Router) Start(ctx context.Context) error {
 	x.done.Go(func() { x.poll(ctx) })
 	x.done.Go(func() { x.movers.run(ctx) })
 	x.done.Go(func() { newKeeper(x).run(ctx) })
+	x.done.Go(func() { x.rollovers.run(ctx) })
 	return nil
 }
 
@@ -67,6 +69,7 @@ func (r *Router) Start(ctx context.Context) error {
 func (r *Router) Close() {
 	r.schema.stop()
 	r.schema.done.Wait()
+	r.schema.rollovers.leave()
 	r.schema.leave()
 	r.schema.lease.Stop()
 	r.schema.session.Close()

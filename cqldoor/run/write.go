@@ -34,12 +34,15 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 	if err := r.record(ctx, req, w, b, params); err != nil {
 		return err
 	}
-	bound, err := w.Bound(b, r.drawers.draw, r.directory(ctx))
+	p := *params
+	r.stamp(req, &p, w)
+	if err := r.checkAhead(req, &p, w, b); err != nil {
+		return err
+	}
+	bound, err := w.Bound(b, r.draws(req, &p, false), r.directory(ctx))
 	if err != nil {
 		return err
 	}
-	p := *params
-	r.stamp(req, &p, w)
 	if bound.Disjoint && !w.Logical.Conditional() {
 		return r.mutateEach(ctx, req, bound, &p)
 	}

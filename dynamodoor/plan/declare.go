@@ -204,6 +204,9 @@ func parseOptions(table, value string) (map[string]string, error) {
 
 // layoutOf returns the layout that options describe.
 func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
+	if options["strategy"] == shard.Rollover.String() {
+		return nil, refuse(table, "strategy 'rollover' is for tables of the CQL door: an item that is put again would be two items; use 'calculated'")
+	}
 	if options["shards"] == "" {
 		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
 	}

@@ -36,6 +36,8 @@ const (
 	BucketsAnnounced                      // time: a bucket is in the directory before its first row is sent
 	DeletionsRepeated                     // time: a deletion of all buckets is repeated in buckets that are added later
 	NothingBelowFloor                     // time: no row is put into a bucket that was dropped
+	OpenedBeforeWritten                   // rollover: a shard is written when every door reads it, with later timestamps than earlier deletions have
+	NothingFromTheFuture                  // rollover: a deletion has no timestamp that later shards could reach
 	end
 )
 

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// This file estimates how full shards are, and announces and opens the next ones (see rollover.go).
+
+// run moves keys on until ctx is done.
+func (o *rollovers) run(ctx context.Context) {
+	tick := time.NewTicker(o.x.lookEvery())
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.wake:
+		case <-tick.C:
+		}
+		within, cancel := context.WithTimeout(ctx, refreshLimit)
+		if err := o.step(within); err != nil && ctx.Err() == nil {
+			o.x.r.opts.Log.Warn("a key cannot go on to its next shard yet; it is tried again", "error", err)
+		}
+		cancel()
+	}
+}
+
+// step looks at the fills that have reached their marks, announces shards, and opens those that
+// every door knows of.
+func (o *rollovers) step(ctx context.Context) error {
+	o.mu.Lock()
+	due := o.due
+	o.due = nil
+	o.mu.Unlock()
+	announced := false
+	for i, f := range due {
+		did, err := o.look(ctx, f)
+		if err != nil {
+			o.mu.Lock()
+			o.due = append(o.due, due[i:]...)
+			o.mu.Unlock()
+			return err
+		}
+		announced = announced || did
+	}
+	if announced {
+		if err := o.x.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	opened := false
+	for _, at := range o.ripe() {
+		if err := o.catalogue.Open(ctx, at.table, []byte(at.key), at.shard); err != nil {
+			return err
+		}
+		o.mu.Lock()
+		delete(o.mine, at)
+		o.mu.Unlock()
+		opened = true
+	}
+	if opened {
+		return o.x.refresh(ctx)
+	}
+	return nil
+}
+
+// announce announces shard n of a key. at is the shard that was current until now, and rows and
+// bytes are what this door has written to it.
+func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n, at int, rows, bytes int64) error {
+	began := o.x.lease.Now()
+	from := o.opening(table)
+	did, err := o.catalogue.Announce(ctx, table, []byte(key), n, from, at, rows, bytes)
+	if err != nil || !did {
+		return err
+	}
+	done := o.x.lease.Now()
+	o.mu.Lock()
+	o.mine[rolledTo{table, key, n}] = &announcement{from, done, done.Sub(began) <= o.writing}
+	o.mu.Unlock()
+	return nil
+}
+
+// opening returns an opening for a shard that is about to be announced.
+func (o *rollovers) opening(table [16]byte) int64 {
+	now := o.x.r.opts.Now().UnixMicro()
+	if o.x.member != nil {
+		return now + (o.writing + o.leaseAndDrift() + o.ahead + o.skew).Microseconds()
+	}
+	if !rule.On(rule.NothingFromTheFuture) {
+		return now
+	}
+	return max(now+o.margin.Microseconds(), o.latestOf(table, math.MinInt64).Load()+1)
+}
+
+// ripe returns the shards that this door has announced and that every door knows of by now. It
+// forgets those that must stay closed.
+func (o *rollovers) ripe() []rolledTo {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now, wait := o.x.lease.Now(), o.leaseAndDrift()
+	var out []rolledTo
+	for at, a := range o.mine {
+		if o.x.member == nil {
+			// This door knows of the shard: its State has been renewed since. A deletion that is under
+			// way and was planned before will be done again. Those that were answered are noted.
+			a.good = o.latestOf(at.table, math.MinInt64).Load() < a.from || !rule.On(rule.NothingFromTheFuture)
+			if !a.good {
+				o.margin = min(2*o.margin, 2*o.ahead)
+			}
+		}
+		switch {
+		case !a.good:
+			delete(o.mine, at)
+			o.closed[at] = time.Time{} // the next one is announced at once
+		case now.Sub(a.done) >= wait:
+			out = append(out, at)
+		}
+	}
+	slices.SortFunc(out, func(a, b rolledTo) int { return a.shard - b.shard })
+	return out
+}
+
+// pending says whether shard n of a key, which is announced and not open, will be opened. A door
+// that does not open its shard in time has gone. If the shard is not known as closed, it has just
+// been opened, and the next State has that. The caller holds mu.
+func (o *rollovers) pending(at rolledTo) bool {
+	if o.mine[at] != nil {
+		return true
+	}
+	since, known := o.closed[at]
+	return !known || o.x.lease.Now().Sub(since) < 3*o.leaseAndDrift()
+}
+
+// leaseAndDrift returns how long a door may go by an older directory, by another door's clock.
+func (o *rollovers) leaseAndDrift() time.Duration {
+	if o.x.member == nil {
+		return 0
+	}
+	length := o.x.lease.Length()
+	return length + length/10
+}
+
+// lead returns how long it takes, from the announcement of a shard, until doors write to it.
+func (o *rollovers) lead() time.Duration {
+	if o.x.member == nil {
+		return 0
+	}
+	// The doors look at the directory, and at what can be opened, from time to time.
+	return o.writing + o.leaseAndDrift() + o.ahead + o.skew + 2*o.x.lookEvery()
+}
+
+// doors returns how many doors there are, and how many come before this one in the order of their
+// ids. Later ones announce a shard later, so that seldom two try it.
+func (o *rollovers) doors() (n, before int) {
+	v := o.x.view.Load()
+	if v.seen == nil {
+		return 1, 0
+	}
+	return max(1, len(v.seen.Doors)), max(0, slices.IndexFunc(v.seen.Doors, func(d *fleet.Door) bool { return d.ID == v.seen.Self }))
+}
+
+// look estimates how full the current shard of a key is, with what the other doors have shared.
+// It announces the next shard if the current one will be full when the next can be opened.
+// Otherwise it shares what this door has written, if that is much and there are other doors. It
+// sets the next mark.
+func (o *rollovers) look(ctx context.Context, f *fill) (announced bool, err error) {
+	doors, rank := o.doors()
+	t := o.tableOf(f.table)
+	if t == nil {
+		return false, nil // it was dropped
+	}
+	has := t.Layout.Rolled.Shards([]byte(f.key))
+	o.mu.Lock()
+	said := o.said[f.table][f.key]
+	open := t.Layout.Rolled.Last([]byte(f.key))
+	pending := has > open && o.pending(rolledTo{f.table, f.key, has})
+	o.mu.Unlock()
+	f.mu.Lock()
+	now := o.x.r.opts.Now().UnixMicro()
+	at, rows, bytes := f.shard, f.rows, f.bytes
+	own := fullness(f.fill, rows, bytes)
+	share := 2.0 / float64(3*doors) // so many directory writes that, with the two of the next shard, there are two for each door
+	estimate, others := own, 0
+	if said.shard == at {
+		others = min(said.doors, doors-1)
+		// Each other door that writes has on average half of a share that it has not shared.
+		estimate += fullness(f.fill, said.rows, said.bytes) + float64(others)*share/2
+	}
+	// A door that has shared nothing may have written as much as this one, or nothing.
+	estimate += float64(doors-1-others) * min(own, share) / 2
+	lead := o.lead().Microseconds()
+	rest := 1 - estimate
+	if lead > 0 {
+		passed := max(now-f.since, lead/4) // a burst of a moment does not last
+		rest -= (own - f.before) * float64(1+others) * float64(lead) / float64(passed)
+		if now-f.since > lead {
+			f.since, f.before = now, own
+		}
+	}
+	if estimate < 0.5 {
+		rest = max(rest, 0.5-estimate) // a short burst does not make a key with few rows hot
+	}
+	due := rest <= 0 && open <= at && !pending && has < t.Layout.Max
+	if due {
+		// Another door may be about to announce the shard.
+		if f.ready == 0 {
+			f.ready = now
+		}
+		due = now-f.ready >= int64(min(rank, 2))*2*o.x.lookEvery().Microseconds()
+	}
+	if rest <= 0 && open <= at && at >= t.Layout.Max {
+		if _, told := o.full.LoadOrStore(f.table, true); !told {
+			o.x.r.opts.Log.Warn("a key has as many shards as it may have ('max'); its last shard takes all further rows", "table", t.Keyspace+"."+t.Name, "shards", at)
+		}
+	}
+	toShare := doors > 1 && own-f.shared >= share
+	f.next = own + max(rest/float64(2*(1+others)), leastStep)
+	if doors > 1 {
+		f.next = min(f.next, own+stepAmongDoors) // other doors write too, and may share it at any time
+	}
+	f.mu.Unlock()
+	switch {
+	case due:
+		err = o.announce(ctx, f.table, f.key, has+1, at, rows, bytes)
+	case toShare:
+		err = o.catalogue.Share(ctx, f.table, []byte(f.key), at, rows, bytes)
+	default:
+		return false, nil
+	}
+	f.mu.Lock()
+	if err != nil {
+		f.next = own // it is tried again
+	} else if f.shard == at {
+		f.shared = own
+	}
+	f.mu.Unlock()
+	return due && err == nil, err
+}
+
+// leastStep is the least part of a shard that this door writes between two looks at it, and
+// stepAmongDoors the largest one if there are other doors.
+const (
+	leastStep      = 1.0 / 128
+	stepAmongDoors = 1.0 / 32
+)
+
+// tableOf returns a table of strategy rollover of the present State.
+func (o *rollovers) tableOf(id [16]byte) *plan.Table {
+	for _, all := range o.x.r.state.Load().Tables {
+		for _, t := range all {
+			if t.ID == id && t.Layout.Strategy == shard.Rollover {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// leave shares what the door has not shared yet, so that the doors which go on know of it.
+func (o *rollovers) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+	for _, f := range o.fills.all() {
+		own := fullness(f.fill, f.rows, f.bytes)
+		if own-f.shared < worthSharing {
+			continue
+		}
+		if err := o.catalogue.Share(ctx, f.table, []byte(f.key), f.shard, f.rows, f.bytes); err != nil {
+			o.x.r.opts.Log.Warn("how full shards are is not shared with other doors; shards can become fuller than they should", "error", err)
+			return
+		}
+	}
+}
+
+// worthSharing is the least part of a shard that a door which ends shares.
+const worthSharing = 0.1

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/message"
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// TestRefusedRollover names what strategy rollover cannot have, before anything is made or
+// changed.
+func TestRefusedRollover(t *testing.T) {
+	s := newScene(t, embedded(t))
+	for _, c := range []struct{ columns, options, words string }{
+		{"k int, c int, PRIMARY KEY (k, c)", "'rows': '3'", "'rows' is '3'; it must be a whole number, at least 10"},
+		{"k int, c int, PRIMARY KEY (k, c)", "'rows': 'lots'", "'rows' is 'lots'"},
+		{"k int, c int, PRIMARY KEY (k, c)", "'max': '10'", "needs to know when a shard is full"},
+		{"k int, c int, PRIMARY KEY (k, c)", "'rows': '100', 'by': 'c'", "'by' means nothing under strategy 'rollover'"},
+		{"k int, c int, PRIMARY KEY (k, c)", "'rows': '100', 'shards': '4'", "'shards' means nothing under strategy 'rollover'"},
+		{"k int, v int, PRIMARY KEY (k)", "'rows': '100'", "has no clustering column"},
+		{"k int, c int, n counter, PRIMARY KEY (k, c)", "'rows': '100'", "does not support counters"},
+	} {
+		s.refusedWith("CREATE TABLE "+s.keyspace+".t ("+c.columns+") WITH write_sharding = {'strategy': 'rollover', "+c.options+"}", c.words)
+	}
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '1000', 'max': '5'}")
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".c (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '4'}")
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".p (k int, c int, v int, PRIMARY KEY (k, c))")
+	for text, words := range map[string]string{
+		"ALTER TABLE KS.t WITH write_sharding = {'rows': '2000'}":                                "cannot be changed to or from strategy 'rollover'",
+		"ALTER TABLE KS.t WITH write_sharding = {'strategy': 'random', 'shards': '8'}":           "cannot be changed to or from strategy 'rollover'",
+		"ALTER TABLE KS.c WITH write_sharding = {'strategy': 'rollover', 'rows': '1000'}":        "cannot be changed to or from strategy 'rollover'",
+		"ALTER TABLE KS.p WITH write_sharding = {'strategy': 'rollover', 'rows': '1000'}":        "strategy 'rollover' puts a row in any shard",
+		"UPDATE KS.t SET v = 1 WHERE k = 1 AND c = 1 IF EXISTS":                                  "conditions (IF) are not possible under strategy 'rollover'",
+		"INSERT INTO KS.t (k, c, v) VALUES (1, 1, 1) IF NOT EXISTS":                              "conditions (IF) are not possible under strategy 'rollover'",
+		"DELETE FROM KS.t USING TIMESTAMP 9000000000000000 WHERE k = 1":                          "ahead of the door's clock",
+		"UPDATE KS.t USING TIMESTAMP 9000000000000000 SET v = null WHERE k = 1 AND c = 1":        "ahead of the door's clock",
+		"BEGIN BATCH DELETE FROM KS.t USING TIMESTAMP 9000000000000000 WHERE k = 1; APPLY BATCH": "ahead of the door's clock",
+		"BEGIN BATCH USING TIMESTAMP 9000000000000000 DELETE FROM KS.t WHERE k = 1; APPLY BATCH": "ahead of the door's clock",
+	} {
+		s.refusedWith(strings.ReplaceAll(text, "KS", s.keyspace), words)
+	}
+	s.must(s.v5, "ALTER TABLE "+s.keyspace+".t ADD w int")
+	a := s.must(s.v5, "DESCRIBE TABLE "+s.keyspace+".t")
+	if text := string(a.Rows[0][3]); !strings.Contains(text, "write_sharding = {'max': '5', 'rows': '1000', 'strategy': 'rollover'}") {
+		t.Errorf("DESCRIBE TABLE prints %s", text)
+	}
+}
+
+// roll gives a key of a table the next shard, as a door does that finds the present one full.
+func (s *scene) roll(table string, key []byte) {
+	s.t.Helper()
+	x := s.router.schema
+	at := s.router.state.Load().Table(s.keyspace, strings.TrimPrefix(table, s.keyspace+"."))
+	n := at.Layout.Rolled.Shards(key) + 1
+	ctx := context.Background()
+	x.rollovers.margin = 0
+	for _, do := range []func() error{
+		func() error { return x.rollovers.announce(ctx, at.ID, string(key), n, n-1, 1, 1) },
+		func() error { return x.refresh(ctx) },
+		func() error { return x.rollovers.catalogue.Open(ctx, at.ID, key, n) },
+		func() error { return x.refresh(ctx) },
+	} {
+		if err := do(); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+var timestamped = regexp.MustCompile(`TIMESTAMP (\d)`)
+
+// TestRolledHistories gives one random history to a plain table and to a table of strategy
+// rollover whose keys get more shards between the writes, and compares what they answer. The
+// timestamps are times of the history, so that many are older than the current shard.
+func TestRolledHistories(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		for _, statics := range []bool{false, true} {
+			t.Run(fmt.Sprint("statics ", statics), func(t *testing.T) {
+				w := &twins{scene: newScene(t, st), layouts: []string{"{'strategy': 'rollover', 'rows': '100000'}"}}
+				column := ""
+				if statics {
+					column = "s text static, "
+				}
+				w.create("p int, c int, v text, n int, l list<int>, m map<int, int>, "+column+"PRIMARY KEY (p, c)", "")
+				histories, next, most := 60, 0, 0
+				if strings.Contains(t.Name(), "cassandra") {
+					histories = 8
+				}
+				drawn(t, histories)
+				rapid.Check(t, func(r *rapid.T) {
+					next += 10
+					h := &history{r: r, p: []int{next, next + 1}, statics: statics}
+					var done []string
+					fail := func(fault string) {
+						if fault != "" {
+							r.Fatalf("%s\nafter\n%s", fault, strings.Join(done, ";\n"))
+						}
+					}
+					start := time.Now().UnixMicro()
+					marks := []int64{start - 5000, start - 4000, start - 3000, start - 2000, start - 1000}
+					for range rapid.IntRange(3, 14).Draw(r, "writes") {
+						if rapid.IntRange(0, 2).Draw(r, "rolls") > 0 {
+							p := rapid.SampledFrom(h.p).Draw(r, "rolled")
+							done = append(done, fmt.Sprint("key ", p, " rolls over"))
+							w.roll(w.table(0), binary.BigEndian.AppendUint32(nil, uint32(p)))
+						}
+						marks = append(marks, time.Now().UnixMicro())
+						text := timestamped.ReplaceAllStringFunc(h.write(), func(word string) string {
+							d, _ := strconv.Atoi(word[len(word)-1:])
+							return fmt.Sprint("TIMESTAMP ", marks[len(marks)-d])
+						})
+						done = append(done, text)
+						fail(w.write(text))
+						if rapid.Bool().Draw(r, "read") {
+							fail(w.read(h.read()))
+						}
+					}
+					for range 3 {
+						fail(w.read(h.read()))
+					}
+				})
+				if t.Failed() {
+					return
+				}
+				for _, text := range (&history{statics: statics}).scans() {
+					if fault := w.read(text); fault != "" {
+						t.Error(fault)
+					}
+				}
+				for _, row := range w.must(w.direct, "SELECT shard FROM "+w.table(0)).Rows {
+					most = max(most, int(be(row[0])))
+				}
+				if most < 4 {
+					t.Errorf("rows came to shards 1 to %d: the histories did not roll over", most)
+				}
+			})
+		}
+	})
+}
+
+// sizes returns how many rows each shard of key 1 of a table has, from shard 1 on.
+func (s *scene) sizes(table string) []int {
+	s.t.Helper()
+	var out []int
+	for _, row := range s.must(s.direct, "SELECT shard FROM "+table+" WHERE k = 1 ALLOW FILTERING").Rows {
+		n := int(be(row[0]))
+		for len(out) < n {
+			out = append(out, 0)
+		}
+		out[n-1]++
+	}
+	return out
+}
+
+// countRollovers has a scene's door count what it says to the directory of rollovers.
+func (s *scene) countRollovers() *counted {
+	o := s.router.schema.rollovers
+	c := &counted{Session: s.router.schema.session, n: map[string]int{}}
+	o.catalogue = catalog.NewRollovers(c, s.router.opts.UUID())
+	return c
+}
+
+// writes returns how often the directory was written.
+func (c *counted) writes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n["INSERT"] + c.n["BEGIN"]
+}
+
+// explained returns the explanation of a statement.
+func (s *scene) explained(text string) *plan.Explained {
+	s.t.Helper()
+	a, payload, err := s.v5.SendPayload(&message.Prepare{Query: text}, map[string][]byte{ExplainPayload: nil})
+	if err != nil || a.Kind == difftest.Error {
+		s.t.Fatal(err, show(a))
+	}
+	var e plan.Explained
+	if err := json.Unmarshal(payload[ExplainPayload], &e); err != nil {
+		s.t.Fatal(err)
+	}
+	return &e
+}
+
+// TestRollsOver writes rows to one key through one door. The first rows cost no look into the
+// directory; then each shard costs two writes of it, and no shard gets much more than it should.
+func TestRollsOver(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		s := newScene(t, st)
+		table := s.keyspace + ".log"
+		const each, shards = 1000, 3
+		s.must(s.v5, "CREATE TABLE "+table+fmt.Sprintf(" (k int, c int, v text, PRIMARY KEY (k, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '%d'}", each))
+		c := s.countRollovers()
+		p, err := s.v5.Prepare("INSERT INTO " + table + " (k, c, v) VALUES (?, ?, 'x')")
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := 0
+		write := func() {
+			t.Helper()
+			if a, err := s.v5.Execute(p, difftest.Request{Values: int32s(1, int32(row))}); err != nil || a.Kind == difftest.Error {
+				t.Fatal(err, show(a))
+			}
+			row++
+		}
+		for range each - 1 {
+			write()
+		}
+		if n := c.writes(); n > 0 {
+			t.Errorf("the first rows of a key cost %d writes of the directory", n)
+		}
+		if e := s.explained("SELECT * FROM " + table + " WHERE k = 1"); len(e.Shards) != 1 {
+			t.Errorf("a read of a key with few rows visits the shards %v", e.Shards)
+		}
+		for n := 2; n <= shards; n++ {
+			// The door's own goroutine opens the next shard.
+			for s.router.state.Load().Table(s.keyspace, "log").Layout.Rolled.Current(be32(1), time.Now().UnixMicro()) < n {
+				write()
+			}
+			for range each / 2 {
+				write()
+			}
+		}
+		if n := c.writes(); n > 2*(shards-1) {
+			t.Errorf("%d shards cost %d writes of the directory", shards, n)
+		}
+		for i, n := range s.sizes(table) {
+			t.Logf("shard %d has %d rows", i+1, n)
+			if n > each*12/10 { // some rows are written until the door's goroutine has had its turn
+				t.Errorf("shard %d has %d rows, for %d", i+1, n, each)
+			}
+		}
+		if a := s.paged(s.v5, "SELECT c FROM "+table+" WHERE k = 1", 37); len(a.Rows) != row || be(a.Rows[row-1][0]) != uint64(row-1) {
+			t.Errorf("%d rows were written, and %d are read", row, len(a.Rows))
+		}
+		if e := s.explained("SELECT * FROM " + table + " WHERE k = 1"); len(e.Shards) != shards {
+			t.Errorf("a read visits the shards %v", e.Shards)
+		}
+		if e := s.explained("INSERT INTO " + table + " (k, c) VALUES (1, 1)"); len(e.Shards) != 1 || e.Shards[0] != shards || e.Access != "current shard" {
+			t.Errorf("an insert goes to the shards %v, %s", e.Shards, e.Access)
+		}
+		if e := s.explained("DELETE FROM " + table + " WHERE k = 1 AND c = 1"); len(e.Shards) != shards {
+			t.Errorf("a deletion goes to the shards %v", e.Shards)
+		}
+		if e := s.explained("SELECT * FROM " + table + " WHERE k = 2"); len(e.Shards) != 1 {
+			t.Errorf("a read of another key visits the shards %v", e.Shards)
+		}
+		// A door that starts knows what the shards are.
+		b := newSceneOf(t, st, startRouterOf(t, st, 0))
+		if a := b.must(b.v5, "SELECT count(*) FROM "+table+" WHERE k = 1"); be(a.Rows[0][0]) != uint64(row) {
+			t.Errorf("a door that starts reads %d of %d rows", be(a.Rows[0][0]), row)
+		}
+	})
+}
+
+// TestTwoDoorsRollOver has two doors write to one key: what one has acknowledged the other
+// shows, no shard gets much more rows than it should, and each shard costs two writes of the
+// directory for each door at most.
+func TestTwoDoorsRollOver(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		const lease, each, most = 500 * time.Millisecond, 1200, 2
+		var scenes []*scene
+		for range 2 {
+			r := startRouterOf(t, st, lease)
+			o := r.schema.rollovers
+			o.writing, o.ahead, o.skew = 100*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
+			scenes = append(scenes, newSceneOf(t, st, r))
+		}
+		a, b := scenes[0], scenes[1]
+		table := a.keyspace + ".log"
+		a.must(a.v5, "CREATE TABLE "+table+fmt.Sprintf(" (k int, c int, v text, PRIMARY KEY (k, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '%d'}", each))
+		b.must(b.v5, "SELECT * FROM "+table)
+		counts := []*counted{a.countRollovers(), b.countRollovers()}
+		var wait sync.WaitGroup
+		rows := make([]int, 2)
+		stop := time.Now().Add(time.Minute)
+		for n, s := range scenes {
+			other := scenes[1-n]
+			wait.Go(func() {
+				p, err := s.v5.Prepare("INSERT INTO " + table + " (k, c, v) VALUES (?, ?, 'x')")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i := 0; time.Now().Before(stop); i++ {
+					c := 2*i + n
+					if x, err := s.v5.Execute(p, difftest.Request{Values: int32s(1, int32(c))}); err != nil || x.Kind == difftest.Error {
+						t.Errorf("door %d: %v %s", n, err, show(x))
+						return
+					}
+					rows[n]++
+					if i%20 > 0 {
+						continue
+					}
+					if x := other.query(other.v4, fmt.Sprintf("SELECT c FROM %s WHERE k = 1 AND c = %d", table, c)); x.Kind == difftest.Error || len(x.Rows) != 1 {
+						t.Errorf("door %d does not show row %d: %s", 1-n, c, show(x))
+						return
+					}
+					if x := s.router.state.Load().Table(a.keyspace, "log"); x.Layout.Rolled.Current(be32(1), time.Now().UnixMicro()) > most {
+						return
+					}
+					time.Sleep(60 * time.Millisecond) // a shard fills in seconds, which is long beside the lease
+				}
+			})
+		}
+		wait.Wait()
+		sizes := a.sizes(table)
+		t.Logf("shards of %v rows, for %d each; %d and %d writes of the directory", sizes, each, counts[0].writes(), counts[1].writes())
+		if len(sizes) < most {
+			t.Fatalf("shards of %v rows", sizes)
+		}
+		for i, n := range sizes[:most] {
+			if n > each*12/10 || n < each/2 {
+				t.Errorf("shard %d has %d rows, for %d", i+1, n, each)
+			}
+		}
+		if n := counts[0].writes() + counts[1].writes(); n > 2*2*most {
+			t.Errorf("the doors wrote the directory %d times for %d shards", n, most)
+		}
+		for _, s := range scenes {
+			if x := s.must(s.v5, "SELECT count(*) FROM "+table+" WHERE k = 1"); be(x.Rows[0][0]) != uint64(rows[0]+rows[1]) {
+				t.Errorf("%d rows, want %d", be(x.Rows[0][0]), rows[0]+rows[1])
+			}
+		}
+		// A deletion at one door is of the shards that the other door has written.
+		b.must(b.v5, "DELETE FROM "+table+" WHERE k = 1")
+		if x := a.must(a.v5, "SELECT count(*) FROM "+table+" WHERE k = 1"); be(x.Rows[0][0]) != 0 {
+			t.Errorf("%d rows are left", be(x.Rows[0][0]))
+		}
+	})
+}
+
+// openedBeforeWritten writes while the next shard of a key is announced and not open: no write goes
+// there, since another door may not read it yet.
+func openedBeforeWritten(w *twins) string {
+	if fault := steps("SELECT * FROM TABLE WHERE p = 1", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'x')")(w); fault != "" {
+		return fault
+	}
+	x, t := w.router.schema, w.router.state.Load().Table(w.keyspace, strings.TrimPrefix(w.table(0), w.keyspace+"."))
+	if _, err := x.rollovers.catalogue.Announce(context.Background(), t.ID, be32(1), 2, 0, 1, 1, 1); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := x.refresh(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	if fault := steps("SELECT * FROM TABLE WHERE p = 1", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'y')")(w); fault != "" {
+		return fault
+	}
+	if a := w.must(w.direct, "SELECT c FROM "+w.table(0)+" WHERE p = 1 AND shard = 2"); len(a.Rows) > 0 {
+		return "a door that does not know of shard 2 misses what is in it"
+	}
+	return ""
+}
+
+// nothingFromTheFuture deletes with a timestamp of the future, then goes on to the next shard, and
+// writes there with an earlier timestamp.
+func nothingFromTheFuture(w *twins) string {
+	w.router.schema.rollovers.ahead = time.Hour // the deletion is taken, and the shard opens after it
+	defer func() { w.router.schema.rollovers.ahead = aheadOfClock }()
+	soon := time.Now().Add(2 * time.Second).UnixMicro()
+	if fault := w.write(fmt.Sprintf("DELETE FROM TABLE USING TIMESTAMP %d WHERE p = 1", soon)); fault != "" {
+		return fault
+	}
+	w.roll(w.table(0), be32(1))
+	if fault := w.write(fmt.Sprintf("INSERT INTO TABLE (p, c, v) VALUES (1, 1, 'x') USING TIMESTAMP %d", soon-1)); fault != "" {
+		return fault
+	}
+	return w.read("SELECT * FROM TABLE WHERE p = 1")
+}
