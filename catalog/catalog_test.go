@@ -490,6 +490,7 @@ func TestFormats(t *testing.T) {
 		{`{"shards": "1", "epochs": "64 from 2020-07-10"}`, `format 2: {"layout":{"column":"shard","epochs":"64 from 2020-07-10","hash":"murmur3","shards":"1","strategy":"calculated"}}`},
 		{`{"shards": "1", "row_epochs": "64@1 from 0xab"}`, `format 2: {"layout":{"column":"shard","hash":"murmur3","row_epochs":"64@1 from 0xab","shards":"1","strategy":"calculated"}}`},
 		{`{"strategy": "time", "by": "ts", "bucket": "1h"}`, `format 3: {"layout":{"bucket":"1h","by":"ts","column":"shard","shards":"1","strategy":"time"}}`},
+		{`{"strategy": "rollover", "rows": "100000"}`, `format 5: {"layout":{"column":"shard","rows":"100000","strategy":"rollover"}}`},
 	} {
 		var options map[string]string
 		if err := json.Unmarshal([]byte(c.layout), &options); err != nil {

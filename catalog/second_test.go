@@ -68,7 +68,7 @@ func TestSecondTables(t *testing.T) {
 		if h := strings.Join(got.Hidden(), " "); h != c.hidden || got.Left() != c.left {
 			t.Errorf("%s hides %s; a table is left: %v", c.what, h, got.Left())
 		}
-		r["strategy"] = []byte(strings.Replace(string(r["strategy"]), "format 4", "format 5", 1))
+		r["strategy"] = []byte(strings.Replace(string(r["strategy"]), "format 4", "format 6", 1))
 		if later, err := readEntry(r); err != nil || later.Foreign == nil || later.Physical != c.physical || later.Layout.Column != c.column {
 			t.Errorf("%s, as a door of an earlier release reads it: %+v %v", c.what, later, err)
 		}

@@ -36,6 +36,10 @@ type coordinator struct {
 	of    uint32       // index of the counter
 	plans []*statement // statements that it executes; only the goroutine of the request uses it
 
+	// reaches says that a write under strategy rollover had to reach all shards of a key. Only the
+	// goroutine of the request uses it.
+	reaches bool
+
 	mu       sync.Mutex
 	asked    bool     // a statement was sent, so the store has checked the client's rights
 	needs    []need   // what the client must be allowed to do
@@ -112,7 +116,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx context.Context, changed bool) error) error {
 	st := e.r.begin(e.of)
 	defer st.under.end(e.of) // also if f panics: a change of layout waits for the count
-	e.state, e.plans = st, e.plans[:0]
+	e.state, e.plans, e.reaches = st, e.plans[:0], false
 	return f(ctx, changed)
 }
 

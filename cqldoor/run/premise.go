@@ -65,7 +65,7 @@ func (s *statement) End(of uint32) { s.under.end(of) }
 // Review implements cqldoor.Premise for statements that were passed on.
 func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.Message) {
 	r := s.router
-	stands, err := r.stands(ctx, s, sameWhenPassed)
+	stands, err := r.stands(ctx, s, sameWhenOne)
 	kept := len(req.Body) > 0
 	switch {
 	case stands:
@@ -83,9 +83,9 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	}
 }
 
-// sameWhenPassed is sameButFloor for a statement that was passed on. Under strategy rollover that
-// is a write to one shard, and it is valid however many shards the key has now.
-func sameWhenPassed(a, b *shard.Layout) bool {
+// sameWhenOne is sameButFloor for a write that went to one shard of each key. Under strategy
+// rollover it is valid however many shards the key has now.
+func sameWhenOne(a, b *shard.Layout) bool {
 	if a.Strategy == shard.Rollover && b.Strategy == shard.Rollover {
 		x, y := *a, *b
 		x.Rolled, y.Rolled = nil, nil
@@ -176,7 +176,11 @@ func (o *overtaken) Error() string {
 // the store has answered.
 func (e *coordinator) stand(ctx context.Context) error {
 	for _, s := range e.plans {
-		if ok, err := e.r.stands(ctx, s, sameButFloor); !ok {
+		same := sameButFloor
+		if s.sel == nil && !e.reaches {
+			same = sameWhenOne
+		}
+		if ok, err := e.r.stands(ctx, s, same); !ok {
 			return &overtaken{s, err}
 		}
 	}

@@ -95,8 +95,16 @@ type announcement struct {
 }
 
 func newRollovers(x *schemas) *rollovers {
-	return &rollovers{x: x, catalogue: catalog.NewRollovers(x.session, x.r.opts.UUID()), wake: make(chan struct{}, 1),
-		said: map[[16]byte]map[string]sum{}, mine: map[rolledTo]*announcement{}, closed: map[rolledTo]time.Time{}, started: x.r.opts.Now().UnixMicro(), margin: openingMargin, writing: announcing, ahead: aheadOfClock, skew: clockSkew}
+	var door [16]byte
+	if uuid := x.r.opts.UUID; uuid != nil {
+		door = uuid()
+	}
+	o := &rollovers{x: x, catalogue: catalog.NewRollovers(x.session, door), wake: make(chan struct{}, 1),
+		said: map[[16]byte]map[string]sum{}, mine: map[rolledTo]*announcement{}, closed: map[rolledTo]time.Time{}, margin: openingMargin, writing: announcing, ahead: aheadOfClock, skew: clockSkew}
+	if now := x.r.opts.Now; now != nil {
+		o.started = now().UnixMicro()
+	}
+	return o
 }
 
 // draw returns the shard of a write that only adds, and counts the write. now and stamp are in
@@ -142,6 +150,9 @@ func (r *Router) draws(req *cqldoor.Request, params *wire.Params, once bool) pla
 		}
 		k, stamp := plan.AppendKey(nil, key), r.timeOf(req, params, b)
 		if !adds {
+			if e, ok := req.Link.(*coordinator); ok {
+				e.reaches = true
+			}
 			return t.Layout.Rolled.Reached(k, stamp)
 		}
 		return []int{r.schema.rollovers.draw(t, k, b, stamp, now)}
@@ -155,7 +166,7 @@ func (r *Router) timeOf(req *cqldoor.Request, params *wire.Params, b *analysis.B
 	case b.Timestamp != nil:
 		return *b.Timestamp
 	case params.Has(wire.QueryDefaultTimestamp):
-		return params.DefaultTimestamp
+		req.Stamp = params.DefaultTimestamp // with it the write can be repeated
 	case req.Stamp == 0:
 		req.Stamp = r.clock.next()
 	}

@@ -226,10 +226,17 @@ func TestRollsOver(t *testing.T) {
 		if e := s.explained("SELECT * FROM " + table + " WHERE k = 1"); len(e.Shards) != 1 {
 			t.Errorf("a read of a key with few rows visits the shards %v", e.Shards)
 		}
+		// Literals, and timestamps of the client, as cqlsh sends them.
+		text := func() {
+			t.Helper()
+			s.must(s.v5, fmt.Sprintf("INSERT INTO %s (k, c, v) VALUES (1, %d, 'x') USING TIMESTAMP %d", table, row, time.Now().UnixMicro()))
+			row++
+		}
 		for n := 2; n <= shards; n++ {
 			// The door's own goroutine opens the next shard.
 			for s.router.state.Load().Table(s.keyspace, "log").Layout.Rolled.Current(be32(1), time.Now().UnixMicro()) < n {
 				write()
+				text()
 			}
 			for range each / 2 {
 				write()
