@@ -42,21 +42,17 @@ func (o *rollovers) step(ctx context.Context) error {
 	due := o.due
 	o.due = nil
 	o.mu.Unlock()
-	announced := false
 	for i, f := range due {
-		did, err := o.look(ctx, f)
+		err := o.look(ctx, f)
 		if err != nil {
 			o.mu.Lock()
 			o.due = append(o.due, due[i:]...)
 			o.mu.Unlock()
 			return err
 		}
-		announced = announced || did
 	}
-	if announced {
-		if err := o.x.refresh(ctx); err != nil {
-			return err
-		}
+	if err := o.know(ctx); err != nil {
+		return err
 	}
 	opened := false
 	for _, at := range o.ripe() {
@@ -74,6 +70,30 @@ func (o *rollovers) step(ctx context.Context) error {
 	return nil
 }
 
+// know renews the State if this door has announced shards since the last time.
+func (o *rollovers) know(ctx context.Context) error {
+	var fresh []*announcement
+	o.mu.Lock()
+	for _, a := range o.mine {
+		if !a.known {
+			fresh = append(fresh, a)
+		}
+	}
+	o.mu.Unlock()
+	if len(fresh) == 0 {
+		return nil
+	}
+	if err := o.x.refresh(ctx); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	for _, a := range fresh {
+		a.known = true
+	}
+	o.mu.Unlock()
+	return nil
+}
+
 // announce announces shard n of a key. at is the shard that was current until now, and rows and
 // bytes are what this door has written to it.
 func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n, at int, rows, bytes int64) error {
@@ -85,7 +105,7 @@ func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n,
 	}
 	done := o.x.lease.Now()
 	o.mu.Lock()
-	o.mine[rolledTo{table, key, n}] = &announcement{from, done, done.Sub(began) <= o.writing}
+	o.mine[rolledTo{table, key, n}] = &announcement{from: from, done: done, good: done.Sub(began) <= o.writing}
 	o.mu.Unlock()
 	return nil
 }
@@ -110,6 +130,9 @@ func (o *rollovers) ripe() []rolledTo {
 	now, wait := o.x.lease.Now(), o.leaseAndDrift()
 	var out []rolledTo
 	for at, a := range o.mine {
+		if !a.known {
+			continue
+		}
 		if o.x.member == nil {
 			// This door knows of the shard: its State has been renewed since. A deletion that is under
 			// way and was planned before will be done again. Those that were answered are noted.
@@ -173,11 +196,11 @@ func (o *rollovers) doors() (n, before int) {
 // It announces the next shard if the current one will be full when the next can be opened.
 // Otherwise it shares what this door has written, if that is much and there are other doors. It
 // sets the next mark.
-func (o *rollovers) look(ctx context.Context, f *fill) (announced bool, err error) {
+func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	doors, rank := o.doors()
 	t := o.tableOf(f.table)
 	if t == nil {
-		return false, nil // it was dropped
+		return nil // it was dropped
 	}
 	has := t.Layout.Rolled.Shards([]byte(f.key))
 	o.mu.Lock()
@@ -235,7 +258,7 @@ func (o *rollovers) look(ctx context.Context, f *fill) (announced bool, err erro
 	case toShare:
 		err = o.catalogue.Share(ctx, f.table, []byte(f.key), at, rows, bytes)
 	default:
-		return false, nil
+		return nil
 	}
 	f.mu.Lock()
 	if err != nil {
@@ -244,7 +267,7 @@ func (o *rollovers) look(ctx context.Context, f *fill) (announced bool, err erro
 		f.shared = own
 	}
 	f.mu.Unlock()
-	return due && err == nil, err
+	return err
 }
 
 // leastStep is the least part of a shard that this door writes between two looks at it, and

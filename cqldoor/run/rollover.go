@@ -89,9 +89,10 @@ type rolledTo struct {
 
 // announcement is that of a shard by this door.
 type announcement struct {
-	from int64     // the opening
-	done time.Time // when the store had it
-	good bool      // the opening is later than the timestamps of deletions that do not reach the shard
+	from  int64     // the opening
+	done  time.Time // when the store had it
+	good  bool      // the opening is later than the timestamps of deletions that do not reach the shard
+	known bool      // this door's State has the shard
 }
 
 func newRollovers(x *schemas) *rollovers {

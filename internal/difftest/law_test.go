@@ -17,7 +17,7 @@ import (
 // a failure and prints it as a script; put that into testdata/ to keep it.
 func TestShardingLaw(t *testing.T) { law(t, targets(t), calculated) }
 
-// TestShardingLawRandom checks the law under strategy random, which has no conditions.
+// TestShardingLawRandom checks the law under strategies random and rollover, which have no conditions.
 func TestShardingLawRandom(t *testing.T) { law(t, randomTargets(t), random) }
 
 // TestShardingLawTime checks the law under strategy time, whose tables have a time as first

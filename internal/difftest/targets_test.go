@@ -30,7 +30,7 @@ func targets(t testing.TB) []Target {
 	return targets
 }
 
-// randomTargets returns the targets with strategy random.
+// randomTargets returns the targets with strategies random and rollover.
 func randomTargets(t testing.TB) []Target {
 	real := cassandra.Shared(t)
 	engine, physical := engines(t)
@@ -39,6 +39,7 @@ func randomTargets(t testing.TB) []Target {
 		{Name: "cassandra", Addr: real},
 		{Name: "door, random", Addr: doorTo(t, real), Backend: real, Sharding: sharding, Shards: 3},
 		{Name: "engine, random", Addr: engine, Backend: physical, Sharding: sharding, Shards: 3},
+		{Name: "engine, rollover", Addr: engine, Backend: physical, Sharding: "{'strategy': 'rollover', 'rows': '10'}"},
 	}
 }
 
