@@ -11,102 +11,138 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Rollovers is the directory for tables of strategy rollover. It lists the shards of each logical
-// partition that has more than shard 1. All doors share it.
+// Rollovers is the directory for tables of strategy rollover, which all doors share. It has a log
+// for each table, and counts.
 //
-// A shard has a row that announces it, with its opening (shard.Opening): from then on readers visit
-// the shard. Of several doors that announce it at the same time one succeeds. When every door knows
-// of the shard, the door that announced it marks it open, and doors may write to it. A shard also
-// has one row for each door that says how much the door has written to it.
+// The log has two entries for each shard of a logical partition after shard 1. The first one
+// announces the shard, with its opening (shard.Opening): from then on readers visit the shard. The
+// second one marks it open: when every door knows of the shard, the door that announced it lets
+// the doors write there. Entries are numbered from 0 without gaps, and are never changed. So a door
+// reads only the entries that it has not read yet, and a missing entry is noticed.
 //
-// A key has few rows, and most keys have none, so doors hold the whole directory of a table.
+// The counts say how much each door has written to the shards of a key. A door reads those of one
+// key when it looks at that key.
+//
 // All requests are at QUORUM.
 type Rollovers struct {
 	session Session
 	door    [16]byte // names this run of the door
 }
 
-// NewRollovers returns the directory, for a door that names itself in it. Create makes its table
+// NewRollovers returns the directory, for a door that names itself in it. Create makes its tables
 // together with the first table of strategy rollover.
 func NewRollovers(s Session, door [16]byte) *Rollovers { return &Rollovers{s, door} }
 
-// rolloverTable creates the directory's table. A partition of it is of one sharded table.
-const rolloverTable = "CREATE TABLE IF NOT EXISTS evenkeel.rollovers (table_id uuid, partition_key blob, shard int, door uuid, opening bigint, open boolean, rows bigint, bytes bigint, " +
-	"PRIMARY KEY (table_id, partition_key, shard, door))"
+// rolloverTables create the directory's tables. A partition of the log has logPart entries of one
+// sharded table. A count expires, because nothing deletes it when its table is dropped.
+var rolloverTables = []string{
+	"CREATE TABLE IF NOT EXISTS evenkeel.rollovers (table_id uuid, part int, entry int, partition_key blob, shard int, opening bigint, PRIMARY KEY ((table_id, part), entry))",
+	"CREATE TABLE IF NOT EXISTS evenkeel.rollover_counts (table_id uuid, partition_key blob, shard int, door uuid, rows bigint, bytes bigint, " +
+		"PRIMARY KEY ((table_id, partition_key), shard, door)) WITH default_time_to_live = 7776000",
+}
 
-// ensureRollovers creates the directory's table if it does not exist.
+// logPart is how many entries of a log are in one partition.
+const logPart = 10_000
+
+// ensureRollovers creates the directory's tables if they do not exist.
 func (c *Catalog) ensureRollovers(ctx context.Context) error {
-	if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, rolloverTable); err != nil {
-		return wrap("create the directory of rollovers", err)
+	for _, cql := range rolloverTables {
+		if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, cql); err != nil {
+			return wrap("create the directory of rollovers", err)
+		}
+		c.Agree(ctx)
 	}
-	c.Agree(ctx)
 	d := NewRollovers(c.opts.Session, [16]byte{})
 	return c.ready(ctx, func() error {
-		_, err := d.Read(ctx, [16]byte{})
+		if _, err := d.Read(ctx, [16]byte{}, 0); err != nil {
+			return err
+		}
+		_, err := d.Counts(ctx, [16]byte{}, []byte{0})
 		return err
 	})
 }
 
-// Rollover is one row of the directory.
+// Rollover is one entry of a log.
 type Rollover struct {
-	Key     []byte // serialized partition key
-	Shard   int
-	Own     bool           // this door wrote the row
-	Opening *shard.Opening // nil: the row does not announce the shard
-
-	Rows, Bytes int64 // written by the row's door
+	Key   []byte // serialized partition key
+	Shard int
+	From  *int64 // the opening; nil: the entry marks the shard open
 }
 
-// Read returns the directory of a table.
-func (d *Rollovers) Read(ctx context.Context, table [16]byte) ([]Rollover, error) {
-	rows, err := d.session.Query(ctx, wire.Quorum, "SELECT partition_key, shard, door, opening, open, rows, bytes FROM evenkeel.rollovers WHERE table_id = ?", table[:])
+// Read returns the entries of a table's log from entry next on, as many as are in one partition of
+// the log. It returns none if there are no more.
+func (d *Rollovers) Read(ctx context.Context, table [16]byte, next int) ([]Rollover, error) {
+	rows, err := d.session.Query(ctx, wire.Quorum, "SELECT entry, partition_key, shard, opening FROM evenkeel.rollovers WHERE table_id = ? AND part = ? AND entry >= ?",
+		table[:], integer(next/logPart), integer(next))
 	if err != nil {
 		return nil, wrap("read the directory of rollovers", err)
 	}
 	out := make([]Rollover, len(rows))
 	for i, r := range rows {
 		n := r.Int("shard")
-		if n < 1 || n > shard.MaxShards {
-			return nil, fmt.Errorf("read the directory of rollovers: shard %d", n)
+		if r.Int("entry") != int64(next+i) || n < 2 || n > shard.MaxShards {
+			return nil, fmt.Errorf("read the directory of rollovers: entry %d of shard %d is where entry %d should be", r.Int("entry"), n, next+i)
 		}
-		out[i] = Rollover{Key: r["partition_key"], Shard: int(n), Own: string(r["door"]) == string(d.door[:]), Rows: r.Int("rows"), Bytes: r.Int("bytes")}
+		out[i] = Rollover{Key: r["partition_key"], Shard: int(n)}
 		if b := r["opening"]; len(b) == 8 {
-			out[i].Opening = &shard.Opening{From: int64(binary.BigEndian.Uint64(b)), Open: r.Bool("open")}
+			from := int64(binary.BigEndian.Uint64(b))
+			out[i].From = &from
 		}
+	}
+	return out, nil
+}
+
+// Append appends an entry to a table's log. next is the number that follows the last entry which
+// the door has read. If another door has appended an entry meanwhile, Append returns false and
+// does nothing. If it returns an error, it may have appended the entry.
+func (d *Rollovers) Append(ctx context.Context, table [16]byte, next int, r Rollover) (bool, error) {
+	var from []byte
+	if r.From != nil {
+		from = bigint(*r.From)
+	}
+	result, err := d.session.Query(ctx, wire.Quorum, "INSERT INTO evenkeel.rollovers (table_id, part, entry, partition_key, shard, opening) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS",
+		table[:], integer(next/logPart), integer(next), r.Key, integer(r.Shard), from)
+	return len(result) > 0 && result[0].Bool("[applied]"), wrap("write the directory of rollovers", err)
+}
+
+// Count is how much one door has written to a shard of a key.
+type Count struct {
+	Shard       int
+	Own         bool // it is this door
+	Rows, Bytes int64
+}
+
+// Counts returns what the doors have written to the shards of a key.
+func (d *Rollovers) Counts(ctx context.Context, table [16]byte, key []byte) ([]Count, error) {
+	rows, err := d.session.Query(ctx, wire.Quorum, "SELECT shard, door, rows, bytes FROM evenkeel.rollover_counts WHERE table_id = ? AND partition_key = ?", table[:], key)
+	if err != nil {
+		return nil, wrap("read the directory of rollovers", err)
+	}
+	out := make([]Count, len(rows))
+	for i, r := range rows {
+		out[i] = Count{Shard: int(r.Int("shard")), Own: string(r["door"]) == string(d.door[:]), Rows: r.Int("rows"), Bytes: r.Int("bytes")}
 	}
 	return out, nil
 }
 
 // Share says how much this door has written to a shard of a key.
 func (d *Rollovers) Share(ctx context.Context, table [16]byte, key []byte, n int, rows, bytes int64) error {
-	_, err := d.session.Query(ctx, wire.Quorum, "INSERT INTO evenkeel.rollovers (table_id, partition_key, shard, door, rows, bytes) VALUES (?, ?, ?, ?, ?, ?)",
-		table[:], key, binary.BigEndian.AppendUint32(nil, uint32(n)), d.door[:], bigint(rows), bigint(bytes))
+	_, err := d.session.Query(ctx, wire.Quorum, "INSERT INTO evenkeel.rollover_counts (table_id, partition_key, shard, door, rows, bytes) VALUES (?, ?, ?, ?, ?, ?)",
+		table[:], key, integer(n), d.door[:], bigint(rows), bigint(bytes))
 	return wrap("write the directory of rollovers", err)
 }
 
-// Announce announces shard n of a key, with its opening, and says how much this door has written
-// to shard at. It returns false, and does neither, if the shard is announced already.
-func (d *Rollovers) Announce(ctx context.Context, table [16]byte, key []byte, n int, from int64, at int, rows, bytes int64) (bool, error) {
-	result, err := d.session.Query(ctx, wire.Quorum, "BEGIN BATCH "+
-		"INSERT INTO evenkeel.rollovers (table_id, partition_key, shard, door, opening) VALUES (?, ?, ?, ?, ?) IF NOT EXISTS; "+
-		"INSERT INTO evenkeel.rollovers (table_id, partition_key, shard, door, rows, bytes) VALUES (?, ?, ?, ?, ?, ?); APPLY BATCH",
-		table[:], key, binary.BigEndian.AppendUint32(nil, uint32(n)), announcer[:], bigint(from),
-		table[:], key, binary.BigEndian.AppendUint32(nil, uint32(at)), d.door[:], bigint(rows), bigint(bytes))
-	return len(result) > 0 && result[0].Bool("[applied]"), wrap("write the directory of rollovers", err)
-}
-
-// Open marks a shard open that this door has announced.
-func (d *Rollovers) Open(ctx context.Context, table [16]byte, key []byte, n int) error {
-	_, err := d.session.Query(ctx, wire.Quorum, "INSERT INTO evenkeel.rollovers (table_id, partition_key, shard, door, open) VALUES (?, ?, ?, ?, true)",
-		table[:], key, binary.BigEndian.AppendUint32(nil, uint32(n)), announcer[:])
-	return wrap("write the directory of rollovers", err)
-}
-
-// Forget deletes the directory of a table that was dropped.
+// Forget deletes the log of a table that was dropped.
 func (d *Rollovers) Forget(ctx context.Context, table [16]byte) error {
-	_, err := d.session.Query(ctx, wire.Quorum, "DELETE FROM evenkeel.rollovers WHERE table_id = ?", table[:])
-	return wrap("write the directory of rollovers", err)
+	for part := 0; ; part++ {
+		rows, err := d.session.Query(ctx, wire.Quorum, "SELECT entry FROM evenkeel.rollovers WHERE table_id = ? AND part = ? LIMIT 1", table[:], integer(part))
+		if err != nil || len(rows) == 0 {
+			return wrap("read the directory of rollovers", err)
+		}
+		if _, err := d.session.Query(ctx, wire.Quorum, "DELETE FROM evenkeel.rollovers WHERE table_id = ? AND part = ?", table[:], integer(part)); err != nil {
+			return wrap("write the directory of rollovers", err)
+		}
+	}
 }
 
-// announcer stands in place of a door in the rows that announce shards.
-var announcer [16]byte
+func integer(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }

@@ -34,17 +34,27 @@ type Opening struct {
 //
 // A shard has no cell with a timestamp before its opening. So a deletion with an earlier timestamp
 // need not reach the shard. Shard 1 has no opening.
+//
+// Keys are in parts, by a hash. A new snapshot shares the parts that have not changed, so that its
+// cost does not grow with the number of all keys.
 type Rolled struct {
+	parts   [rolledParts]*rolledPart // nil: no key
+	highest int                      // the highest shard of any key
+}
+
+type rolledPart struct {
 	openings map[string][]Opening // by serialized partition key: of shard 2, shard 3, and so on
 }
 
-// NewRolled makes a snapshot. openings has those of shard 2, shard 3, and so on, by serialized
-// partition key. The caller must not use it afterwards.
-func NewRolled(openings map[string][]Opening) *Rolled {
-	if len(openings) == 0 {
-		return nil
+const rolledParts = 1024
+
+// partOf returns the part of a key, by FNV-1a.
+func partOf[K []byte | string](key K) int {
+	h := uint32(2166136261)
+	for i := range len(key) {
+		h = (h ^ uint32(key[i])) * 16777619
 	}
-	return &Rolled{openings}
+	return int((h ^ h>>16) % rolledParts)
 }
 
 // of returns the openings of a key.
@@ -52,7 +62,74 @@ func (r *Rolled) of(key []byte) []Opening {
 	if r == nil {
 		return nil
 	}
-	return r.openings[string(key)]
+	if p := r.parts[partOf(key)]; p != nil {
+		return p.openings[string(key)]
+	}
+	return nil
+}
+
+// Rolling makes a snapshot of another one and of what was added to the directory.
+type Rolling struct {
+	to    *Rolled
+	fresh [rolledParts]bool // the parts that are not shared
+}
+
+// Next begins a snapshot that follows r.
+func (r *Rolled) Next() *Rolling {
+	to := &Rolled{highest: 1}
+	if r != nil {
+		*to = *r
+	}
+	return &Rolling{to: to}
+}
+
+// part returns the part of a key, to be changed.
+func (n *Rolling) part(key string) *rolledPart {
+	i := partOf(key)
+	if !n.fresh[i] {
+		p := &rolledPart{map[string][]Opening{}}
+		if old := n.to.parts[i]; old != nil {
+			p.openings = maps.Clone(old.openings)
+		}
+		n.to.parts[i], n.fresh[i] = p, true
+	}
+	return n.to.parts[i]
+}
+
+// Announce adds shard s of a key. It changes nothing if the key has that shard already. It returns
+// false if the shard before is missing.
+func (n *Rolling) Announce(key []byte, s int, from int64) bool {
+	p := n.part(string(key))
+	has := p.openings[string(key)]
+	switch {
+	case s > len(has)+2:
+		return false
+	case s == len(has)+2:
+		p.openings[string(key)] = append(slices.Clip(has), Opening{From: from})
+		n.to.highest = max(n.to.highest, s)
+	}
+	return true
+}
+
+// Open marks shard s of a key open. It returns false if the shard was not announced.
+func (n *Rolling) Open(key []byte, s int) bool {
+	p := n.part(string(key))
+	has := p.openings[string(key)]
+	if s < 2 || s > len(has)+1 {
+		return false
+	}
+	has = slices.Clone(has) // older snapshots have the slice
+	has[s-2].Open = true
+	p.openings[string(key)] = has
+	return true
+}
+
+// Done returns the snapshot. The caller must not use n afterwards.
+func (n *Rolling) Done() *Rolled {
+	if n.to.highest < 2 {
+		return nil
+	}
+	return n.to
 }
 
 // Shards returns how many shards a key has.
@@ -86,21 +163,61 @@ func (r *Rolled) Reached(key []byte, stamp int64) []int {
 
 // last returns the highest shard of any key.
 func (r *Rolled) last() int {
-	last := 0
-	if r != nil {
-		for of := range maps.Values(r.openings) {
-			last = max(last, 1+len(of))
+	if r == nil {
+		return 0
+	}
+	return r.highest
+}
+
+// later calls f for each shard that a later snapshot has and r has not, and for each that is open
+// in the later one only, until f returns false. It returns what f returned last.
+func (r *Rolled) later(now *Rolled, f func(o Opening, known bool) bool) bool {
+	if r == now || now == nil {
+		return true
+	}
+	for i, p := range now.parts {
+		if p == nil || r != nil && p == r.parts[i] {
+			continue
+		}
+		for key, has := range p.openings {
+			var had []Opening
+			if r != nil && r.parts[i] != nil {
+				had = r.parts[i].openings[key]
+			}
+			for i, o := range has {
+				if known := i < len(had); (!known || had[i] != o) && !f(o, known) {
+					return false
+				}
+			}
 		}
 	}
-	return last
+	return true
+}
+
+// Reads says whether a read that was planned on r has visited all shards that have rows, if the
+// directory is now the later snapshot. Nobody writes to a shard that is not open.
+func (r *Rolled) Reads(now *Rolled) bool {
+	return r.later(now, func(o Opening, known bool) bool { return known || !o.Open })
+}
+
+// Deletes says whether deletions that were planned on r, with timestamps up to stamp, have reached
+// all shards that can have what they delete, if the directory is now the later snapshot.
+func (r *Rolled) Deletes(now *Rolled, stamp int64) bool {
+	return r.later(now, func(o Opening, known bool) bool { return known || o.From > stamp })
 }
 
 // Equal says whether two snapshots are the same.
 func (r *Rolled) Equal(o *Rolled) bool {
-	if r == nil || o == nil {
+	if r == nil || o == nil || r == o {
 		return r == o
 	}
-	return maps.EqualFunc(r.openings, o.openings, slices.Equal)
+	for i, p := range r.parts {
+		q := o.parts[i]
+		if p != q && (p == nil || q == nil || !maps.EqualFunc(p.openings, q.openings, slices.Equal)) {
+			return false
+		}
+	}
+	return true
 }
 
 // parseRollover parses and checks the options of strategy Rollover.

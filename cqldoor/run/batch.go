@@ -35,7 +35,7 @@ type gathering struct {
 }
 
 func (r *Router) newGathering(req *cqldoor.Request, params *wire.Params) *gathering {
-	return &gathering{draw: r.draws(req, params, true), places: map[string]int{},
+	return &gathering{draw: r.draws(req, params, true, takes(req)), places: map[string]int{},
 		checkOne: func(w *plan.Write, b *analysis.BoundWrite) error { return r.checkAhead(req, params, w, b) }}
 }
 

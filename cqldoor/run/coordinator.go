@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,9 +37,9 @@ type coordinator struct {
 	of    uint32       // index of the counter
 	plans []*statement // statements that it executes; only the goroutine of the request uses it
 
-	// reaches says that a write under strategy rollover had to reach all shards of a key. Only the
-	// goroutine of the request uses it.
-	reaches bool
+	// These are of writes under strategy rollover. Only the goroutine of the request uses them.
+	tallies []*tally // the writes to count when the request is answered
+	reached int64    // the latest timestamp of a write to all shards of a key; math.MinInt64: none
 
 	mu       sync.Mutex
 	asked    bool     // a statement was sent, so the store has checked the client's rights
@@ -116,7 +117,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx context.Context, changed bool) error) error {
 	st := e.r.begin(e.of)
 	defer st.under.end(e.of) // also if f panics: a change of layout waits for the count
-	e.state, e.plans, e.reaches = st, e.plans[:0], false
+	e.state, e.plans, e.tallies, e.reached = st, e.plans[:0], e.tallies[:0], math.MinInt64
 	return f(ctx, changed)
 }
 
@@ -228,6 +229,9 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 		}
 		if err := e.stand(ctx); err != nil {
 			return err
+		}
+		for _, t := range e.tallies {
+			e.r.schema.rollovers.count(t)
 		}
 		p = e.prefix(warnings)
 	} else if len(warnings) > 0 {

@@ -108,9 +108,10 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	if !s.write.Adds(b) || b.Keys.Len() != 1 {
 		return false, nil
 	}
+	var counts *tally
 	draw := r.drawers.draw
 	if s.write.Table.Layout.Strategy == shard.Rollover {
-		draw = r.draws(req, &e.Params, false)
+		draw = r.draws(req, &e.Params, false, func(t *tally) { counts = t })
 	}
 	bound, err := s.write.Bound(b, draw, nil)
 	if err != nil {
@@ -126,7 +127,15 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	r.stamp(req, &e.Params, s.write)
 	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
 	m := wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch}
-	return r.passUnder(req, m, s, s.write.Stamped()), nil
+	if counts == nil {
+		return r.passUnder(req, m, s, s.write.Stamped()), nil
+	}
+	of := req.Connection()
+	if !s.begin(of) {
+		return false, nil
+	}
+	req.PassUnder(m, &counting{s, counts}, of, r.schema.member != nil && s.write.Stamped())
+	return true, nil
 }
 
 // executeSlowly serves an EXECUTE that needs several requests.

@@ -24,6 +24,13 @@ type fill struct {
 	ready       int64   // microseconds: since when the door would announce the next shard; 0: it would not
 	since       int64   // microseconds: the door measures the rate of writes from then on
 	before      float64 // the fullness at that time
+	said        sum     // what the directory said last
+}
+
+// sum is how much other doors have written to a shard of a key.
+type sum struct {
+	shard, doors int
+	rows, bytes  int64
 }
 
 // fullness returns which part of a shard is written; 1: the shard is full.
@@ -55,17 +62,20 @@ const fillsEach = 2000
 var fillSeed = maphash.MakeSeed()
 
 // count counts a write to a shard of a key. It returns the key's fill if it has reached its mark.
-func (a *fills) count(t *plan.Table, key []byte, n int, size, now int64) *fill {
+func (a *fills) count(w *tally) *fill {
 	var room [128]byte
-	name := append(append(room[:0], t.ID[:]...), key...)
-	f := a.parts[maphash.Bytes(fillSeed, name)%uint64(len(a.parts))].of(t, name, now)
+	name := append(append(room[:0], w.table.ID[:]...), w.key...)
+	f := a.parts[maphash.Bytes(fillSeed, name)%uint64(len(a.parts))].of(w.table, name, w.now)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n != f.shard {
-		f.shard, f.rows, f.bytes, f.shared, f.before, f.ready, f.since, f.next = n, 0, 0, 0, 0, 0, now, firstLook
+	if w.shard < f.shard {
+		return nil // the store has answered late
+	}
+	if w.shard > f.shard {
+		f.shard, f.rows, f.bytes, f.shared, f.before, f.ready, f.since, f.next = w.shard, 0, 0, 0, 0, 0, w.now, firstLook
 	}
 	f.rows++
-	f.bytes += size
+	f.bytes += w.size
 	if fullness(f.fill, f.rows, f.bytes) < f.next {
 		return nil
 	}

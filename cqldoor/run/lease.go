@@ -137,11 +137,8 @@ func (x *schemas) pulse(ctx context.Context) error {
 	if version != v.version || v != x.view.Load() || !sameSeen(seen, v.seen) {
 		return x.refresh(ctx)
 	}
-	switch rolled, err := x.rollovers.changed(ctx); {
-	case err != nil:
+	if err := x.rollovers.adopt(ctx); err != nil {
 		return err
-	case rolled:
-		return x.refresh(ctx)
 	}
 	x.lease.Renew(asked)
 	x.acknowledge()

@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func (s *statement) End(of uint32) { s.under.end(of) }
 // Review implements cqldoor.Premise for statements that were passed on.
 func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.Message) {
 	r := s.router
-	stands, err := r.stands(ctx, s, sameWhenOne)
+	stands, err := r.stands(ctx, s, math.MinInt64)
 	kept := len(req.Body) > 0
 	switch {
 	case stands:
@@ -83,20 +84,29 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	}
 }
 
-// sameWhenOne is sameButFloor for a write that went to one shard of each key. Under strategy
-// rollover it is valid however many shards the key has now.
-func sameWhenOne(a, b *shard.Layout) bool {
-	if a.Strategy == shard.Rollover && b.Strategy == shard.Rollover {
-		x, y := *a, *b
-		x.Rolled, y.Rolled = nil, nil
-		return sameButFloor(&x, &y)
+// same says whether what was planned under one layout is valid under the present one. Under
+// strategy rollover a read may miss no shard with rows, and no deletion may miss what it deletes.
+// reached is the latest timestamp of the deletions; a write to one shard is always valid.
+func (s *statement) same(now, planned *shard.Layout, reached int64) bool {
+	if now.Strategy != shard.Rollover || planned.Strategy != shard.Rollover {
+		return sameButFloor(now, planned)
 	}
-	return sameButFloor(a, b)
+	x, y := *now, *planned
+	x.Rolled, y.Rolled = nil, nil
+	switch {
+	case !sameButFloor(&x, &y):
+		return false
+	case s.sel != nil:
+		// The only door has not opened a shard before the read began. A row that was written to the
+		// shard meanwhile may be missing.
+		return s.router.schema.member == nil || planned.Rolled.Reads(now.Rolled)
+	}
+	return planned.Rolled.Deletes(now.Rolled, reached)
 }
 
 // stands says, after the store has answered, whether the statement's tables still have the
-// layouts of its plan, by same. It returns an error if the store cannot be asked.
-func (r *Router) stands(ctx context.Context, s *statement, same func(a, b *shard.Layout) bool) (bool, error) {
+// layouts of its plan (same). It returns an error if the store cannot be asked.
+func (r *Router) stands(ctx context.Context, s *statement, reached int64) (bool, error) {
 	if s.Holds(nil) {
 		return true, nil
 	}
@@ -113,7 +123,7 @@ func (r *Router) stands(ctx context.Context, s *statement, same func(a, b *shard
 		}
 		// If there is no other door, no lease can end, and a change of layout waits until
 		// requests planned earlier have been answered. So the answer is good.
-		if now == nil || now.ID != t.ID || (r.schema.member != nil || t.Layout.Strategy == shard.Rollover) && !same(now.Layout, t.Layout) {
+		if now == nil || now.ID != t.ID || (r.schema.member != nil || t.Layout.Strategy == shard.Rollover) && !s.same(now.Layout, t.Layout, reached) {
 			return false, nil
 		}
 	}
@@ -176,11 +186,7 @@ func (o *overtaken) Error() string {
 // the store has answered.
 func (e *coordinator) stand(ctx context.Context) error {
 	for _, s := range e.plans {
-		same := sameButFloor
-		if s.sel == nil && !e.reaches {
-			same = sameWhenOne
-		}
-		if ok, err := e.r.stands(ctx, s, same); !ok {
+		if ok, err := e.r.stands(ctx, s, e.reached); !ok {
 			return &overtaken{s, err}
 		}
 	}

@@ -4,10 +4,12 @@ package run
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/fleet"
@@ -54,18 +56,17 @@ func (o *rollovers) step(ctx context.Context) error {
 	if err := o.know(ctx); err != nil {
 		return err
 	}
-	opened := false
-	for _, at := range o.ripe() {
-		if err := o.catalogue.Open(ctx, at.table, []byte(at.key), at.shard); err != nil {
+	ripe := o.ripe()
+	for _, at := range ripe {
+		if err := o.open(ctx, at); err != nil {
 			return err
 		}
 		o.mu.Lock()
 		delete(o.mine, at)
 		o.mu.Unlock()
-		opened = true
 	}
-	if opened {
-		return o.x.refresh(ctx)
+	if len(ripe) > 0 {
+		return o.adopt(ctx)
 	}
 	return nil
 }
@@ -83,7 +84,7 @@ func (o *rollovers) know(ctx context.Context) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	if err := o.x.refresh(ctx); err != nil {
+	if err := o.adopt(ctx); err != nil {
 		return err
 	}
 	o.mu.Lock()
@@ -94,20 +95,67 @@ func (o *rollovers) know(ctx context.Context) error {
 	return nil
 }
 
-// announce announces shard n of a key. at is the shard that was current until now, and rows and
-// bytes are what this door has written to it.
-func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n, at int, rows, bytes int64) error {
-	began := o.x.lease.Now()
-	from := o.opening(table)
-	did, err := o.catalogue.Announce(ctx, table, []byte(key), n, from, at, rows, bytes)
-	if err != nil || !did {
-		return err
+// appends is how often a door tries to append an entry while other doors append theirs.
+const appends = 8
+
+// errAppends says that every try has failed.
+var errAppends = errors.New("other doors write the directory of rollovers all the time")
+
+// next returns the number of the next entry of a table's log, and how many shards a key has by the
+// entries before.
+func (o *rollovers) next(table [16]byte, key string) (next, has int) {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	l := o.logs[table]
+	if l == nil {
+		return 0, 0 // it was dropped
 	}
-	done := o.x.lease.Now()
-	o.mu.Lock()
-	o.mine[rolledTo{table, key, n}] = &announcement{from: from, done: done, good: done.Sub(began) <= o.writing}
-	o.mu.Unlock()
-	return nil
+	return l.next, l.rolled.Shards([]byte(key))
+}
+
+// announce announces shard n of a key, unless it was announced already.
+func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n int) error {
+	for range appends {
+		began := o.x.lease.Now()
+		from := o.opening(table)
+		next, has := o.next(table, key)
+		if has+1 != n {
+			return nil
+		}
+		did, err := o.catalogue.Append(ctx, table, next, catalog.Rollover{Key: []byte(key), Shard: n, From: &from})
+		if err != nil {
+			return err
+		}
+		if did {
+			done := o.x.lease.Now()
+			o.mu.Lock()
+			o.mine[rolledTo{table, key, n}] = &announcement{from: from, done: done, good: done.Sub(began) <= o.writing}
+			o.mu.Unlock()
+			return nil
+		}
+		if err := o.adopt(ctx); err != nil {
+			return err
+		}
+	}
+	return errAppends
+}
+
+// open marks a shard open that this door has announced.
+func (o *rollovers) open(ctx context.Context, at rolledTo) error {
+	for range appends {
+		next, has := o.next(at.table, at.key)
+		if has < at.shard {
+			return nil // the table was dropped
+		}
+		did, err := o.catalogue.Append(ctx, at.table, next, catalog.Rollover{Key: []byte(at.key), Shard: at.shard})
+		if did || err != nil {
+			return err
+		}
+		if err := o.adopt(ctx); err != nil {
+			return err
+		}
+	}
+	return errAppends
 }
 
 // opening returns an opening for a shard that is about to be announced.
@@ -202,10 +250,15 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	if t == nil {
 		return nil // it was dropped
 	}
-	has := t.Layout.Rolled.Shards([]byte(f.key))
+	said, err := o.said(ctx, f, doors)
+	if err != nil {
+		f.mu.Lock()
+		f.next = 0 // it is tried again
+		f.mu.Unlock()
+		return err
+	}
+	has, open := t.Layout.Rolled.Shards([]byte(f.key)), t.Layout.Rolled.Last([]byte(f.key))
 	o.mu.Lock()
-	said := o.said[f.table][f.key]
-	open := t.Layout.Rolled.Last([]byte(f.key))
 	pending := has > open && o.pending(rolledTo{f.table, f.key, has})
 	o.mu.Unlock()
 	f.mu.Lock()
@@ -254,7 +307,7 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	f.mu.Unlock()
 	switch {
 	case due:
-		err = o.announce(ctx, f.table, f.key, has+1, at, rows, bytes)
+		err = o.announce(ctx, f.table, f.key, has+1)
 	case toShare:
 		err = o.catalogue.Share(ctx, f.table, []byte(f.key), at, rows, bytes)
 	default:
@@ -263,11 +316,36 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	f.mu.Lock()
 	if err != nil {
 		f.next = own // it is tried again
-	} else if f.shard == at {
+	} else if toShare && !due && f.shard == at {
 		f.shared = own
 	}
 	f.mu.Unlock()
 	return err
+}
+
+// said returns what the directory says that other doors have written to the shard of a fill. If
+// there are no other doors, an earlier run of this door may have written to it.
+func (o *rollovers) said(ctx context.Context, f *fill, doors int) (sum, error) {
+	f.mu.Lock()
+	at, said := f.shard, f.said
+	f.mu.Unlock()
+	if doors < 2 && said.shard == at {
+		return said, nil
+	}
+	counts, err := o.catalogue.Counts(ctx, f.table, []byte(f.key))
+	if err != nil {
+		return sum{}, err
+	}
+	said = sum{shard: at}
+	for _, c := range counts {
+		if c.Shard == at && !c.Own {
+			said.doors, said.rows, said.bytes = said.doors+1, said.rows+c.Rows, said.bytes+c.Bytes
+		}
+	}
+	f.mu.Lock()
+	f.said = said
+	f.mu.Unlock()
+	return said, nil
 }
 
 // leastStep is the least part of a shard that this door writes between two looks at it, and

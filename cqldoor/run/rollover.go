@@ -4,6 +4,8 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -34,8 +36,8 @@ import (
 // this to hold, its shard stays closed, and the door announces the next one.
 //
 // A plan.Table holds the directory as it was when the door read it. If the directory changes, the
-// door makes a new State. So a request that was planned on the old one is done again, as after
-// any change of a layout (premise.go).
+// door makes a new State. A request that was planned on the old one is done again only if it may
+// have missed a shard (premise.go): a new shard of one key does not disturb requests on others.
 
 const (
 	// aheadOfClock is how far the timestamp of a deletion may be ahead of the door's clock.
@@ -63,21 +65,23 @@ type rollovers struct {
 	ahead   time.Duration // see aheadOfClock
 	skew    time.Duration // see clockSkew
 
+	reading sync.Mutex            // after schemas.refreshing, before mu
+	logs    map[[16]byte]*readLog // what this door has read of each table's log; guarded by reading
+
 	mu     sync.Mutex
-	due    []*fill                     // fills that have reached their next mark
-	said   map[[16]byte]map[string]sum // what the directory says of the last shard of each key with rows in it, by table
-	mine   map[rolledTo]*announcement  // the shards that this door has announced and not opened yet
-	closed map[rolledTo]time.Time      // the announced shards that are not open, and since when this door knows of them
+	due    []*fill                    // fills that have reached their next mark
+	mine   map[rolledTo]*announcement // the shards that this door has announced and not opened yet
+	closed map[rolledTo]time.Time     // the announced shards that are not open, and since when this door knows of them
 
 	full    sync.Map // ids of the tables of which it was logged that a key has no further shard
 	started int64    // when the door started, in microseconds
 	latest  sync.Map // table id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
 }
 
-// sum is how much doors have written to the shard of a key, as the directory says.
-type sum struct {
-	shard, doors int // doors besides this one
-	rows, bytes  int64
+// readLog is what this door has read of the log of a table.
+type readLog struct {
+	next   int // the number of the next entry
+	rolled *shard.Rolled
 }
 
 // rolledTo names a shard of a key.
@@ -101,42 +105,71 @@ func newRollovers(x *schemas) *rollovers {
 		door = uuid()
 	}
 	o := &rollovers{x: x, catalogue: catalog.NewRollovers(x.session, door), wake: make(chan struct{}, 1),
-		said: map[[16]byte]map[string]sum{}, mine: map[rolledTo]*announcement{}, closed: map[rolledTo]time.Time{}, margin: openingMargin, writing: announcing, ahead: aheadOfClock, skew: clockSkew}
+		logs: map[[16]byte]*readLog{}, mine: map[rolledTo]*announcement{}, closed: map[rolledTo]time.Time{}, margin: openingMargin, writing: announcing, ahead: aheadOfClock, skew: clockSkew}
 	if now := x.r.opts.Now; now != nil {
 		o.started = now().UnixMicro()
 	}
 	return o
 }
 
-// draw returns the shard of a write that only adds, and counts the write. now and stamp are in
-// microseconds.
-func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stamp, now int64) int {
+// tally is a write to the current shard of a key, to be counted when the store has carried it out.
+// Before, the door does not know whether the client may write.
+type tally struct {
+	table *plan.Table
+	key   []byte
+	shard int
+	size  int64 // bytes
+	now   int64 // microseconds
+}
+
+// draw returns the shard of a write that only adds. now and stamp are in microseconds. The tally is
+// nil if the write does not fill the current shard.
+func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stamp, now int64) (int, *tally) {
 	if !rule.On(rule.OpenedBeforeWritten) {
-		return t.Layout.Rolled.Shards(key)
+		return t.Layout.Rolled.Shards(key), nil
 	}
 	n := t.Layout.Rolled.Current(key, min(stamp, now))
 	if n != t.Layout.Rolled.Current(key, now) {
-		return n // an older timestamp: it does not fill the current shard
+		return n, nil // an older timestamp
 	}
 	size := len(key)
 	for i := range b.Mutations {
 		size += len(b.Mutations[i].Value)
 	}
-	if f := o.fills.count(t, key, n, int64(size), now); f != nil {
-		o.mu.Lock()
-		o.due = append(o.due, f)
-		o.mu.Unlock()
-		select {
-		case o.wake <- struct{}{}:
-		default:
-		}
+	return n, &tally{t, key, n, int64(size), now}
+}
+
+// count counts a write that the store has carried out.
+func (o *rollovers) count(t *tally) {
+	f := o.fills.count(t)
+	if f == nil {
+		return
 	}
-	return n
+	o.mu.Lock()
+	o.due = append(o.due, f)
+	o.mu.Unlock()
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// counting is the premise of a write to one shard that is counted when the store has carried it
+// out.
+type counting struct {
+	*statement
+	tally *tally
+}
+
+// Holds implements cqldoor.Premise. The door calls it only if the store has answered with a result.
+func (c *counting) Holds(at *wire.Arrival) bool {
+	c.router.schema.rollovers.count(c.tally)
+	return c.statement.Holds(at)
 }
 
 // draws returns the Draw of a request. once says that its writes to one partition must stay
-// together.
-func (r *Router) draws(req *cqldoor.Request, params *wire.Params, once bool) plan.Draw {
+// together. took takes the writes to count.
+func (r *Router) draws(req *cqldoor.Request, params *wire.Params, once bool, took func(*tally)) plan.Draw {
 	random := r.drawers.draw
 	if once {
 		random = r.drawers.drawOnce()
@@ -152,11 +185,24 @@ func (r *Router) draws(req *cqldoor.Request, params *wire.Params, once bool) pla
 		k, stamp := plan.AppendKey(nil, key), r.timeOf(req, params, b)
 		if !adds {
 			if e, ok := req.Link.(*coordinator); ok {
-				e.reaches = true
+				e.reached = max(e.reached, stamp)
 			}
 			return t.Layout.Rolled.Reached(k, stamp)
 		}
-		return []int{r.schema.rollovers.draw(t, k, b, stamp, now)}
+		n, counts := r.schema.rollovers.draw(t, k, b, stamp, now)
+		if counts != nil {
+			took(counts)
+		}
+		return []int{n}
+	}
+}
+
+// takes returns a function that notes writes to count when a request has been answered.
+func takes(req *cqldoor.Request) func(*tally) {
+	return func(t *tally) {
+		if e, ok := req.Link.(*coordinator); ok {
+			e.tallies = append(e.tallies, t)
+		}
 	}
 }
 
@@ -206,96 +252,118 @@ func (o *rollovers) latestOf(table [16]byte, first int64) *atomic.Int64 {
 	return at.(*atomic.Int64)
 }
 
-// read reads the directories of tables. It returns the openings of each.
-func (o *rollovers) read(ctx context.Context, tables [][16]byte) (map[[16]byte]*shard.Rolled, error) {
-	out := make(map[[16]byte]*shard.Rolled, len(tables))
-	said := make(map[[16]byte]map[string]sum, len(tables))
-	closed := map[rolledTo]bool{}
-	for _, id := range tables {
-		rows, err := o.catalogue.Read(ctx, id)
+// catchUp reads what was added to the log of a table, and returns the shards of its keys. The
+// caller holds reading.
+func (o *rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
+	l := o.logs[table]
+	if l == nil {
+		l = &readLog{}
+		o.logs[table] = l
+	}
+	var rolling *shard.Rolling
+	defer func() { // what was read stays read, also if the next request fails
+		if rolling != nil {
+			l.rolled = rolling.Done()
+		}
+	}()
+	for {
+		entries, err := o.catalogue.Read(ctx, table, l.next)
 		if err != nil {
 			return nil, err
 		}
-		openings, sums := map[string][]shard.Opening{}, map[string]sum{}
-		for i := range rows {
-			r := &rows[i]
-			key := string(r.Key)
-			if r.Opening != nil {
-				for len(openings[key]) < r.Shard-1 {
-					openings[key] = append(openings[key], shard.Opening{From: math.MinInt64})
-				}
-				openings[key][r.Shard-2] = *r.Opening
-				if !r.Opening.Open {
-					closed[rolledTo{id, key, r.Shard}] = true
-				}
-				continue
-			}
-			s := sums[key]
-			if r.Own || r.Shard < s.shard {
-				continue
-			}
-			if r.Shard > s.shard {
-				s = sum{shard: r.Shard}
-			}
-			s.doors, s.rows, s.bytes = s.doors+1, s.rows+r.Rows, s.bytes+r.Bytes
-			sums[key] = s
+		if len(entries) == 0 {
+			break
 		}
-		out[id], said[id] = shard.NewRolled(openings), sums
+		if rolling == nil {
+			rolling = l.rolled.Next()
+		}
+		for i := range entries {
+			if !o.apply(rolling, table, &entries[i]) {
+				return nil, fmt.Errorf("read the directory of rollovers: entry %d says that shard %d follows one that does not exist", l.next, entries[i].Shard)
+			}
+			l.next++
+		}
 	}
-	now := o.x.lease.Now()
+	if rolling != nil {
+		l.rolled, rolling = rolling.Done(), nil
+	}
+	return l.rolled, nil
+}
+
+// apply applies an entry of a table's log.
+func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover) bool {
+	at := rolledTo{table, string(r.Key), r.Shard}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.said = said
-	for at := range o.closed {
-		if !closed[at] {
-			delete(o.closed, at)
-		}
+	if r.From == nil {
+		delete(o.closed, at)
+		return to.Open(r.Key, r.Shard)
 	}
-	for at := range closed {
-		if _, known := o.closed[at]; !known {
-			o.closed[at] = now
-		}
+	if _, known := o.closed[at]; !known {
+		o.closed[at] = o.x.lease.Now()
 	}
+	return to.Announce(r.Key, r.Shard, *r.From)
+}
+
+// rolled reads the logs of all tables of strategy rollover among entries.
+func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	out := map[[16]byte]*shard.Rolled{}
+	for _, e := range entries {
+		if e.Layout.Strategy != shard.Rollover || e.State != catalog.Active {
+			continue
+		}
+		rolled, err := o.catchUp(ctx, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		out[e.ID] = rolled
+	}
+	maps.DeleteFunc(o.logs, func(id [16]byte, _ *readLog) bool {
+		_, there := out[id]
+		return !there
+	})
 	return out, nil
 }
 
-// rolled reads the directories of all tables of strategy rollover among entries.
-func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
-	var tables [][16]byte
-	for _, e := range entries {
-		if e.Layout.Strategy == shard.Rollover && e.State == catalog.Active {
-			tables = append(tables, e.ID)
-		}
-	}
-	return o.read(ctx, tables)
-}
-
-// changed reads the directories again, and says whether a key has another shard or opening than
-// the present State has.
-func (o *rollovers) changed(ctx context.Context) (bool, error) {
-	var tables [][16]byte
-	have := map[[16]byte]*shard.Rolled{}
-	for _, all := range o.x.r.state.Load().Tables {
-		for _, t := range all {
-			if t.Layout.Strategy == shard.Rollover {
-				tables = append(tables, t.ID)
-				have[t.ID] = t.Layout.Rolled
+// adopt reads what was added to the logs, and makes a new State if something was.
+func (o *rollovers) adopt(ctx context.Context) error {
+	o.x.refreshing.Lock()
+	defer o.x.refreshing.Unlock()
+	old, v := o.x.r.state.Load(), o.x.view.Load()
+	fresh := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
+	changed := false
+	for keyspace, tables := range old.Tables {
+		for name, t := range tables {
+			if t.Layout.Strategy != shard.Rollover {
+				continue
 			}
+			o.reading.Lock()
+			rolled, err := o.catchUp(ctx, t.ID)
+			o.reading.Unlock()
+			if err != nil {
+				return err
+			}
+			if rolled == t.Layout.Rolled {
+				continue
+			}
+			layout := *t.Layout
+			layout.Rolled = rolled
+			s := v.tables[keyspace][name]
+			now, err := plan.NewKept(s.logical, plan.Kept{Layout: &layout, Physical: s.entry.Physical})
+			if err != nil {
+				return err
+			}
+			changed = true
+			fresh.Tables[keyspace] = maps.Clone(fresh.Tables[keyspace])
+			fresh.Tables[keyspace][name] = now
 		}
 	}
-	if len(tables) == 0 {
-		return false, nil
+	if changed {
+		o.x.retired.replace(&o.x.r.state, fresh)
 	}
-	now, err := o.read(ctx, tables)
-	if err != nil {
-		return false, err
-	}
-	for id, r := range now {
-		if !r.Equal(have[id]) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return nil
 }
 
 // since notes, at the door's start, which tables there are. Before the start the door may have

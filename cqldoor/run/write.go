@@ -39,7 +39,7 @@ func (r *Router) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 	if err := r.checkAhead(req, &p, w, b); err != nil {
 		return err
 	}
-	bound, err := w.Bound(b, r.draws(req, &p, false), r.directory(ctx))
+	bound, err := w.Bound(b, r.draws(req, &p, false, takes(req)), r.directory(ctx))
 	if err != nil {
 		return err
 	}
