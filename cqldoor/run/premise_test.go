@@ -132,7 +132,7 @@ type way struct {
 	repeats     bool // a write with the door's stamp
 }
 
-const byFour, drawnFrom4 = "'shards': '4'", "'shards': '4', 'strategy': 'random'"
+const byFour, drawnFrom4, rolled1000 = "'shards': '4'", "'shards': '4', 'strategy': 'random'", "'strategy': 'rollover', 'rows': '1000'"
 
 var ways = []way{
 	{name: "insert", table: byFour, text: "INSERT INTO TABLE (k, c, v) VALUES (1, 1, 1)", prepared: true},
@@ -152,6 +152,10 @@ var ways = []way{
 	{name: "drawn insert as text", table: drawnFrom4, text: "INSERT INTO TABLE (k, c, v) VALUES (1, 1, 1)", repeats: true},
 	{name: "drawn null", table: drawnFrom4, text: "INSERT INTO TABLE (k, c, v) VALUES (1, 1, null)", prepared: true, repeats: true},
 	{name: "drawn batch message", table: drawnFrom4, text: "INSERT INTO TABLE (k, c, v) VALUES (1, 1, 1)", batch: true, repeats: true},
+	{name: "rolled insert", table: rolled1000, text: "INSERT INTO TABLE (k, c, v) VALUES (1, 1, 1)", prepared: true, repeats: true},
+	{name: "rolled insert as text", table: rolled1000, text: "INSERT INTO TABLE (k, c, v) VALUES (1, 1, 1)", repeats: true},
+	{name: "rolled deletion", table: rolled1000, text: "DELETE FROM TABLE WHERE k = 1", prepared: true, repeats: true},
+	{name: "rolled read", table: rolled1000, text: "SELECT v FROM TABLE WHERE k = 1", prepared: true, read: true},
 	{name: "drawn of another value each time", table: drawnFrom4, text: "INSERT INTO TABLE (k, c, u) VALUES (1, 1, now())", prepared: true},
 }
 

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,8 @@ func TestRightsBeside(t *testing.T) {
 	}
 	t.Cleanup(func() { st.Close() })
 	heard := &overheard{Store: st}
-	at := serveDoor(t, heard, startRouter(t, heard))
+	router := startRouter(t, heard)
+	at := serveDoor(t, heard, router)
 	as := func(addr, user, password string) *difftest.Conn {
 		t.Helper()
 		conn, err := difftest.Dial(addr, primitive.ProtocolVersion5, user, password)
@@ -45,7 +47,7 @@ func TestRightsBeside(t *testing.T) {
 		t.Cleanup(func() { conn.Close() })
 		return conn
 	}
-	r := &rightful{scene: &scene{t: t}, store: heard, super: as(at, cassandra.Username, cassandra.Password)}
+	r := &rightful{scene: &scene{t: t, router: router}, store: heard, super: as(at, cassandra.Username, cassandra.Password)}
 	const columns = "(k int, c int, v int, PRIMARY KEY (k, c))"
 	for _, text := range []string{
 		"CREATE KEYSPACE r WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
@@ -53,6 +55,7 @@ func TestRightsBeside(t *testing.T) {
 		"CREATE TABLE r.sharded " + columns + shardedByFour,
 		"CREATE TABLE r.written " + columns + shardedByFour,
 		"CREATE TABLE r.random " + columns + " WITH write_sharding = {'shards': '4', 'strategy': 'random'}",
+		"CREATE TABLE r.rolling " + columns + " WITH write_sharding = {'strategy': 'rollover', 'rows': '10'}",
 		"CREATE TABLE r.open " + columns,
 		"CREATE TABLE r.t (k int PRIMARY KEY)",
 		"CREATE ROLE nobody WITH PASSWORD = 'nobody' AND LOGIN = true",
@@ -64,7 +67,7 @@ func TestRightsBeside(t *testing.T) {
 	r.nobody, r.direct = as(at, "nobody", "nobody"), as(c.Addr(), "nobody", "nobody")
 	r.superDirect = as(c.Addr(), cassandra.Username, cassandra.Password)
 	for name, test := range map[string]func(*rightful){
-		"what reaches no shard": testRightsOfWhatReachesNoShard, "refusals": testRightsBeforeRefusals, "catalogue": testCatalogueWithRights,
+		"what reaches no shard": testRightsOfWhatReachesNoShard, "rollover": testRightsBeforeRollover, "refusals": testRightsBeforeRefusals, "catalogue": testCatalogueWithRights,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.t = t
@@ -99,6 +102,9 @@ func testRightsBeforeRefusals(r *rightful) {
 		"UPDATE r.random SET v = 1 WHERE k = 1 AND c = 1 IF v = 1",
 		"DELETE FROM r.random WHERE k = 1 AND c = 1 IF EXISTS",
 		"INSERT INTO r.random (k, c) VALUES (1, 1) IF NOT EXISTS",
+		"INSERT INTO r.rolling (k, c) VALUES (1, 1) IF NOT EXISTS",
+		"DELETE FROM r.rolling USING TIMESTAMP 9000000000000000 WHERE k = 1",
+		"UPDATE r.rolling USING TIMESTAMP 9000000000000000 SET v = null WHERE k = 1 AND c = 1",
 		"BEGIN BATCH INSERT INTO r.open (k, c) VALUES (1, 1); INSERT INTO r.sharded (k, c) VALUES (1, 1); APPLY BATCH",
 		"BEGIN BATCH INSERT INTO r.sharded (k, c) VALUES (1, 1); INSERT INTO r.sharded (k, c) VALUES (1, 2); UPDATE r.sharded SET v = 1 WHERE k = 1 AND c = 3 IF v = 1; APPLY BATCH",
 		// What is wrong with values is told after the rights, too.
@@ -118,6 +124,31 @@ func testRightsBeforeRefusals(r *rightful) {
 				t.Errorf("%s %s: %s", way, text, show(a))
 			}
 		}
+	}
+}
+
+// testRightsBeforeRollover has a client without rights write more rows than fill a shard. The door
+// counts none of them, and writes nothing to the directory.
+func testRightsBeforeRollover(r *rightful) {
+	for c := range 15 {
+		for way, a := range r.asNobody(fmt.Sprintf("INSERT INTO r.rolling (k, c, v) VALUES (1, %d, 1)", c)) {
+			if a.Code != primitive.ErrorCodeUnauthorized && a.Kind != difftest.Prepared {
+				r.t.Errorf("%s: %s", way, show(a))
+			}
+		}
+	}
+	o := r.router.schema.rollovers
+	if n := len(o.fills.all()); n > 0 {
+		r.t.Errorf("the door counts writes to %d keys", n)
+	}
+	id := r.router.state.Load().Table("r", "rolling").ID
+	if log, err := o.catalogue.Read(r.t.Context(), id, 0); err != nil || len(log) > 0 {
+		r.t.Errorf("the directory has %d entries, %v", len(log), err)
+	}
+	// The same writes count if the client may write.
+	r.must(r.super, "INSERT INTO r.rolling (k, c, v) VALUES (1, 1, 1)")
+	if n := len(o.fills.all()); n != 1 {
+		r.t.Errorf("the door counts writes to %d keys", n)
 	}
 }
 

@@ -47,6 +47,10 @@ func TestRefusedRollover(t *testing.T) {
 		"ALTER TABLE KS.t WITH write_sharding = {'strategy': 'random', 'shards': '8'}":           "cannot be changed to or from strategy 'rollover'",
 		"ALTER TABLE KS.c WITH write_sharding = {'strategy': 'rollover', 'rows': '1000'}":        "cannot be changed to or from strategy 'rollover'",
 		"ALTER TABLE KS.p WITH write_sharding = {'strategy': 'rollover', 'rows': '1000'}":        "strategy 'rollover' puts a row in any shard",
+		"ALTER TABLE KS.t WITH write_sharding = {}":                                              "cannot be changed to or from strategy 'rollover'",
+		"ALTER TABLE KS.t WITH write_sharding = {'strategy': 'calculated', 'shards': '8'}":       "cannot be changed to or from strategy 'rollover'",
+		"ALTER TABLE KS.t WITH write_sharding = {'key': '1', 'shards': '8'}":                     "cannot be changed to or from strategy 'rollover'",
+		"ALTER TABLE KS.t WITH write_sharding = {'change': 'plan', 'shards': '8'}":               "cannot be changed to or from strategy 'rollover'",
 		"UPDATE KS.t SET v = 1 WHERE k = 1 AND c = 1 IF EXISTS":                                  "conditions (IF) are not possible under strategy 'rollover'",
 		"INSERT INTO KS.t (k, c, v) VALUES (1, 1, 1) IF NOT EXISTS":                              "conditions (IF) are not possible under strategy 'rollover'",
 		"DELETE FROM KS.t USING TIMESTAMP 9000000000000000 WHERE k = 1":                          "ahead of the door's clock",
@@ -152,6 +156,95 @@ func TestRolledHistories(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestRolledDefaultTimestamps writes with the timestamps that a driver sends with each message, some
+// of them older than the current shard, and compares with a plain table.
+func TestRolledDefaultTimestamps(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		w := &twins{scene: newScene(t, st), layouts: []string{"{'strategy': 'rollover', 'rows': '100000'}"}}
+		w.create("p int, c int, v text, n int, PRIMARY KEY (p, c)", "")
+		start := time.Now().UnixMicro()
+		stamps := []int64{start - 2000, start - 1000}
+		all := func(text string, stamp int64) {
+			t.Helper()
+			for _, conn := range []*difftest.Conn{w.v4, w.v5} {
+				for layout := -1; layout < 1; layout++ {
+					text := w.text(layout, text)
+					id, err := conn.Prepare(text)
+					if err != nil || id.Kind != difftest.Prepared {
+						t.Fatal(err, show(id))
+					}
+					for way, send := range map[string]func() (*difftest.Answer, error){
+						"QUERY":   func() (*difftest.Answer, error) { return conn.Query(difftest.Request{Query: text, Timestamp: &stamp}) },
+						"EXECUTE": func() (*difftest.Answer, error) { return conn.Execute(id, difftest.Request{Timestamp: &stamp}) },
+						"BATCH": func() (*difftest.Answer, error) {
+							return conn.Batch(&message.Batch{DefaultTimestamp: &stamp, Children: []*message.BatchChild{{Query: text}}})
+						},
+					} {
+						if a, err := send(); err != nil || a.Kind == difftest.Error {
+							t.Fatalf("%s %s: %v %s", way, text, err, show(a))
+						}
+					}
+				}
+			}
+			for _, text := range []string{"SELECT c, v, n, writetime(v) FROM TABLE WHERE p = 1", "SELECT * FROM TABLE"} {
+				if fault := w.read(text); fault != "" {
+					t.Error(fault)
+				}
+			}
+		}
+		for i := range 3 {
+			w.roll(w.table(0), be32(1))
+			for w.router.state.Load().Table(w.keyspace, strings.TrimPrefix(w.table(0), w.keyspace+".")).Layout.Rolled.Current(be32(1), time.Now().UnixMicro()) < i+2 {
+				time.Sleep(time.Millisecond) // until the opening
+			}
+			stamps = append(stamps, time.Now().UnixMicro())
+			for j, stamp := range stamps {
+				all(fmt.Sprintf("INSERT INTO TABLE (p, c, v) VALUES (1, %d, '%d.%d')", j, i, j), stamp)
+				all(fmt.Sprintf("UPDATE TABLE SET n = %d WHERE p = 1 AND c = %d", i, (i+j)%len(stamps)), stamp)
+			}
+			all(fmt.Sprintf("UPDATE TABLE SET v = null WHERE p = 1 AND c = %d", i), stamps[len(stamps)-2])
+			all("DELETE FROM TABLE WHERE p = 1 AND c = 0", stamps[len(stamps)-2])
+		}
+		all("DELETE FROM TABLE WHERE p = 1", stamps[len(stamps)-2])
+		ahead := time.Now().Add(time.Hour).UnixMicro()
+		id, err := w.v5.Prepare("DELETE FROM " + w.table(0) + " WHERE p = 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := w.v5.Execute(id, difftest.Request{Timestamp: &ahead}); err != nil || a.Kind != difftest.Error || !strings.Contains(a.Text, "ahead of the door's clock") {
+			t.Errorf("a deletion of the future: %v %s", err, show(a))
+		}
+	})
+}
+
+// TestRolledByRule has a shard rule name strategy rollover.
+func TestRolledByRule(t *testing.T) {
+	st := embedded(t)
+	r, _ := startRuled(t, st, "r.yaml", "ruled.*: {strategy: rollover, rows: 100}")
+	s := newSceneOf(t, st, r)
+	s.must(s.v5, "CREATE KEYSPACE ruled WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	a := s.must(s.v5, "CREATE TABLE ruled.log (k int, c int, PRIMARY KEY (k, c))")
+	if !strings.Contains(strings.Join(a.Warnings, "\n"), "not for strategy 'rollover'") {
+		t.Errorf("the rule's warnings are %q", a.Warnings)
+	}
+	if a := s.query(s.v5, "CREATE TABLE ruled.single (k int PRIMARY KEY)"); a.Kind != difftest.Error && s.router.state.Load().Table("ruled", "single") != nil {
+		t.Error("a table without clustering columns is sharded")
+	}
+	p, err := s.v5.Prepare("INSERT INTO ruled.log (k, c) VALUES (1, ?)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := 0
+	for ; r.state.Load().Table("ruled", "log").Layout.Rolled.Current(be32(1), time.Now().UnixMicro()) < 3; row++ {
+		if a, err := s.v5.Execute(p, difftest.Request{Values: int32s(int32(row))}); err != nil || a.Kind == difftest.Error {
+			t.Fatal(err, show(a))
+		}
+	}
+	if a := s.paged(s.v5, "SELECT c FROM ruled.log WHERE k = 1", 50); len(a.Rows) != row {
+		t.Errorf("%d of %d rows are read", len(a.Rows), row)
+	}
 }
 
 // sizes returns how many rows each shard of key 1 of a table has, from shard 1 on.

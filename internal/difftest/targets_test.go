@@ -39,6 +39,7 @@ func randomTargets(t testing.TB) []Target {
 		{Name: "cassandra", Addr: real},
 		{Name: "door, random", Addr: doorTo(t, real), Backend: real, Sharding: sharding, Shards: 3},
 		{Name: "engine, random", Addr: engine, Backend: physical, Sharding: sharding, Shards: 3},
+		{Name: "door, rollover", Addr: doorTo(t, real), Backend: real, Sharding: "{'strategy': 'rollover', 'rows': '10'}"},
 		{Name: "engine, rollover", Addr: engine, Backend: physical, Sharding: "{'strategy': 'rollover', 'rows': '10'}"},
 	}
 }
