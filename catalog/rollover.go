@@ -27,11 +27,12 @@ import (
 type Rollovers struct {
 	session Session
 	door    [16]byte // names this run of the door
+	part    int      // how many entries of a log are in one partition
 }
 
 // NewRollovers returns the directory, for a door that names itself in it. Create makes its tables
 // together with the first table of strategy rollover.
-func NewRollovers(s Session, door [16]byte) *Rollovers { return &Rollovers{s, door} }
+func NewRollovers(s Session, door [16]byte) *Rollovers { return &Rollovers{s, door, logPart} }
 
 // rolloverTables create the directory's tables. A partition of the log has logPart entries of one
 // sharded table. A count expires, because nothing deletes it when its table is dropped.
@@ -73,7 +74,7 @@ type Rollover struct {
 // the log. It returns none if there are no more.
 func (d *Rollovers) Read(ctx context.Context, table [16]byte, next int) ([]Rollover, error) {
 	rows, err := d.session.Query(ctx, wire.Quorum, "SELECT entry, partition_key, shard, opening FROM evenkeel.rollovers WHERE table_id = ? AND part = ? AND entry >= ?",
-		table[:], integer(next/logPart), integer(next))
+		table[:], integer(next/d.part), integer(next))
 	if err != nil {
 		return nil, wrap("read the directory of rollovers", err)
 	}
@@ -101,7 +102,7 @@ func (d *Rollovers) Append(ctx context.Context, table [16]byte, next int, r Roll
 		from = bigint(*r.From)
 	}
 	result, err := d.session.Query(ctx, wire.Quorum, "INSERT INTO evenkeel.rollovers (table_id, part, entry, partition_key, shard, opening) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS",
-		table[:], integer(next/logPart), integer(next), r.Key, integer(r.Shard), from)
+		table[:], integer(next/d.part), integer(next), r.Key, integer(r.Shard), from)
 	return len(result) > 0 && result[0].Bool("[applied]"), wrap("write the directory of rollovers", err)
 }
 
