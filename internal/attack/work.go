@@ -397,7 +397,8 @@ func muchItems(r *rand.Rand) (operation, body string) {
 }
 
 func askManyItems(f *field, r *rand.Rand, s *server) {
-	operation, body := muchItems(r)
+	draw := pick(r, muchItems, shapedItems)
+	operation, body := draw(r)
 	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	if r.IntN(2) == 0 {
 		client.Timeout = time.Duration(1+r.IntN(200)) * time.Millisecond
