@@ -140,3 +140,20 @@ func TestTooManyDigits(t *testing.T) {
 		t.Error("the list")
 	}
 }
+
+// TestErrorsOfDeepJSON has a deep JSON text refused. The error shows it, and takes no more for each
+// level.
+func TestErrorsOfDeepJSON(t *testing.T) {
+	const deep, long = 900, 100_000
+	text := []byte(strings.Repeat(`[{"a":`, deep/2) + `"` + strings.Repeat("x", long) + `"` + strings.Repeat("}]", deep/2))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Native(Int).FromJSON(text)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "but got a ArrayList: [{a=[{a=") {
+		t.Errorf("error %.100v", err)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 50*long {
+		t.Errorf("%d bytes were allocated", n)
+	}
+}

@@ -38,30 +38,35 @@ type node struct {
 
 // String formats a value as Java does: [1, a], {a=1}.
 func (n *node) String() string {
-	var b strings.Builder
-	switch n.kind {
-	case jsonArray:
-		b.WriteByte('[')
-		for i := range n.list {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(n.list[i].String())
-		}
-		b.WriteByte(']')
-	case jsonObject:
-		b.WriteByte('{')
-		for i := range n.list {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(n.keys[i] + "=" + n.list[i].String())
-		}
-		b.WriteByte('}')
-	default:
+	if n.kind != jsonArray && n.kind != jsonObject {
 		return n.text
 	}
+	var b strings.Builder
+	n.print(&b)
 	return b.String()
+}
+
+func (n *node) print(b *strings.Builder) {
+	brackets := "[]"
+	switch n.kind {
+	case jsonArray:
+	case jsonObject:
+		brackets = "{}"
+	default:
+		b.WriteString(n.text)
+		return
+	}
+	b.WriteByte(brackets[0])
+	for i := range n.list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if n.kind == jsonObject {
+			b.WriteString(n.keys[i] + "=")
+		}
+		n.list[i].print(b)
+	}
+	b.WriteByte(brackets[1])
 }
 
 // number reports whether n is a number of any size.
