@@ -65,6 +65,15 @@ func TestAdviceHTML(t *testing.T) {
 		t.Error("values are not shown")
 	}
 	parse(t, b.String()) // checks that it is well formed
+	b.Reset()
+	r := adviceOf()
+	r.Verdict.Statements = []advice.Statement{{Line: 1, Text: "INSERT INTO t (a) VALUES (?);", Note: "the same into the further table"}}
+	if err := AdviceHTML(&b, r, true); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "<li>Line 1: the same into the further table<br><code>INSERT") {
+		t.Error("the note does not stand before its statement")
+	}
 }
 
 func TestAdviceText(t *testing.T) {

@@ -205,7 +205,7 @@ func (p *advicePage) verdict() {
 			if x.Note != "" {
 				note = ": " + x.Note
 			}
-			p.put(fmt.Sprintf("<li>Line %d: <code>", x.Line), p.hide.statement(x.Text), "</code>", note, "</li>\n")
+			p.put(fmt.Sprintf("<li>Line %d", x.Line), note, "<br><code>", p.hide.statement(x.Text), "</code></li>\n")
 		}
 		p.raw("</ul>\n")
 	}
