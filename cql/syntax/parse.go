@@ -12,7 +12,8 @@ func Parse(text string) (Statement, error) {
 		toks = make([]token, 0, n)
 	}
 	toks, lexErr := tokenize(toks, text)
-	p := parser{text: text, toks: toks}
+	var p parser
+	p.cursor = cursor{text: text, toks: toks}
 	s := p.statement()
 	for p.accept(tSemicolon) {
 	}
@@ -35,29 +36,23 @@ var tokenBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// maxDepth is how deep terms, types and relations may nest.
-const maxDepth = 400
-
-// A parser descends the grammar over the tokens of one text.
-//
-// Errors are sticky. The first error moves the parser to the end of the text, so that every further
-// step fails without effect and rules need no check after each call. The parser records its
-// lookahead (far). The reference parser reads its tokens lazily, so a lexical error counts only
-// after it has been read.
-type parser struct {
-	text  string
-	toks  []token
-	pos   int
-	far   int // the furthest token that was looked at
-	binds int
-	depth int
-
-	failed  bool
-	failure failure
-	soft    *SyntaxError // an error found by an action of a rule; the parse continued
-
-	given, orders names // properties and clustering orders of the statement
-}
+// The parsers descend the grammar, each on top of the one before it. A rule calls those of its own
+// parser and of the parsers below.
+type (
+	typeParser struct{ cursor } // names and types
+	termParser struct {         // terms and properties
+		typeParser
+		given names // properties of the statement
+	}
+	selectorParser struct{ termParser }     // what SELECT shows
+	queryParser    struct{ selectorParser } // SELECT, the writes, BATCH
+	schemaParser   struct {                 // keyspaces, tables, types, indexes, views
+		queryParser
+		orders names // clustering orders of the statement
+	}
+	adminParser struct{ schemaParser } // roles, permissions, functions, triggers
+	parser      struct{ adminParser }  // all statements
+)
 
 // names are the names that a list has given so far.
 type names map[string]bool
@@ -72,176 +67,4 @@ func (n *names) again(name string) bool {
 	}
 	(*n)[name] = true
 	return false
-}
-
-// failure is a recognition error without its text yet.
-type failure struct {
-	bad, at, far int
-	expecting    string       // "" if no alternative was viable
-	err          *SyntaxError // set for failures that already have a text
-}
-
-// result returns the error that the reference parser would have found first.
-func (p *parser) result(lexErr *lexError) error {
-	switch {
-	case p.failed && p.failure.err != nil && p.failure.err.Invalid:
-		return p.failure.err
-	case lexErr != nil && (!p.failed || p.failure.far == len(p.toks)-1) && p.soft == nil:
-		return lexErr.syntaxError(p.text)
-	case p.soft != nil:
-		return p.soft
-	case !p.failed:
-		return nil
-	case p.failure.err != nil:
-		return p.failure.err
-	}
-	f := p.failure
-	return recognitionError(p.text, p.toks, f.bad, f.at, f.far, f.expecting)
-}
-
-// kind returns the kind of the current token.
-func (p *parser) kind() kind { return p.toks[p.pos].kind }
-
-// ahead returns the kind of the n-th token after the current one.
-func (p *parser) ahead(n int) kind {
-	i := min(p.pos+n, len(p.toks)-1)
-	if !p.failed && i > p.far {
-		p.far = i
-	}
-	return p.toks[i].kind
-}
-
-func (p *parser) advance() token {
-	t := p.toks[p.pos]
-	if p.pos < len(p.toks)-1 {
-		p.pos++
-		if !p.failed && p.pos > p.far {
-			p.far = p.pos
-		}
-	}
-	return t
-}
-
-func (p *parser) accept(k kind) bool {
-	if p.toks[p.pos].kind != k || p.failed {
-		return false
-	}
-	p.advance()
-	return true
-}
-
-func (p *parser) expect(k kind) token {
-	if t := p.toks[p.pos]; t.kind == k && !p.failed {
-		p.advance()
-		return t
-	}
-	p.fail(failure{bad: p.pos, at: p.pos, expecting: kindNames[k]})
-	return token{}
-}
-
-// expectAll expects each of the kinds in turn.
-func (p *parser) expectAll(ks ...kind) {
-	for _, k := range ks {
-		p.expect(k)
-	}
-}
-
-func (p *parser) fail(f failure) {
-	if p.failed {
-		return
-	}
-	p.failed = true
-	f.far = max(p.far, f.bad)
-	p.failure = f
-	p.pos = len(p.toks) - 1
-}
-
-// noViable fails at the n-th token after the current one. The decision for an alternative began at
-// the current token, and no alternative has that token there.
-func (p *parser) noViable(n int) {
-	p.fail(failure{bad: min(p.pos+n, len(p.toks)-1), at: p.pos})
-}
-
-// wrong records an error that an action of the reference grammar finds. Parsing continues.
-func (p *parser) wrong(message string) {
-	if p.soft == nil && !p.failed {
-		p.soft = &SyntaxError{Column: -1, Message: message}
-	}
-}
-
-// invalid ends the parse with an error that Cassandra reports as an invalid request.
-func (p *parser) invalid(message string) {
-	p.fail(failure{err: &SyntaxError{Column: -1, Message: message, Invalid: true}})
-}
-
-// enter guards a recursion. If it returns true, the caller must call leave.
-func (p *parser) enter() bool {
-	if p.depth >= maxDepth {
-		line, col := lineCol(p.text, int(p.toks[p.pos].pos))
-		e := &SyntaxError{Line: line, Column: col}
-		e.Message = positioned(line, col, "the statement nests too deep")
-		p.fail(failure{err: e})
-		return false
-	}
-	p.depth++
-	return true
-}
-
-func (p *parser) leave() { p.depth-- }
-
-// mark is a state of the parser. mark and reset let a rule try an alternative and undo it.
-type mark struct {
-	pos, binds, depth int
-	soft              *SyntaxError
-}
-
-func (p *parser) mark() mark { return mark{p.pos, p.binds, p.depth, p.soft} }
-
-func (p *parser) reset(m mark) {
-	p.pos, p.binds, p.depth, p.soft = m.pos, m.binds, m.depth, m.soft
-	p.failed = false
-}
-
-// canReset reports whether a failed alternative may be undone. It may not if a limit was reached.
-func (p *parser) canReset() bool { return p.failed && p.failure.err == nil }
-
-func (p *parser) textOf(t token) string { return p.text[t.pos:t.end] }
-
-// statement chooses the rule by the first tokens.
-func (p *parser) statement() Statement {
-	switch p.kind() {
-	case kSelect:
-		return p.selectStatement()
-	case kInsert:
-		return p.insertStatement()
-	case kUpdate:
-		return p.updateStatement()
-	case kDelete:
-		return p.deleteStatement()
-	case kBegin:
-		return p.batchStatement()
-	case kUse:
-		p.advance()
-		return &Use{Keyspace: p.keyspaceName()}
-	case kTruncate:
-		p.advance()
-		p.accept(kColumnFamily)
-		return &Truncate{Table: p.tableName()}
-	case kCreate:
-		return p.createStatement()
-	case kAlter:
-		return p.alterStatement()
-	case kDrop:
-		return p.dropStatement()
-	case kDescribe, kDesc:
-		return p.describeStatement()
-	case kGrant, kRevoke:
-		return p.grantStatement()
-	case kList:
-		return p.listStatement()
-	case kAdd:
-		return p.addIdentityStatement()
-	}
-	p.noViable(0)
-	return nil
 }

@@ -7,7 +7,7 @@ import "strings"
 // The parser reads the statements of this file to the end, so that it refuses what Cassandra
 // refuses. It keeps only their head: they become Other.
 
-func (p *parser) other(verb string, object ObjectKind, name Name) *Other {
+func (p *adminParser) other(verb string, object ObjectKind, name Name) *Other {
 	end := len(p.text)
 	if last := p.toks[p.pos]; p.pos < len(p.toks)-1 {
 		end = int(last.pos)
@@ -28,9 +28,9 @@ func (s *Other) on(kind ObjectKind, name Name) *Other {
 }
 
 // verb returns the current token, a keyword, in upper case.
-func (p *parser) verb() string { return upper(p.textOf(p.toks[p.pos])) }
+func (p *adminParser) verb() string { return upper(p.textOf(p.toks[p.pos])) }
 
-func (p *parser) alterView() Statement {
+func (p *adminParser) alterView() Statement {
 	p.skip(2)
 	p.expect(kView)
 	exists := p.ifExists()
@@ -40,7 +40,7 @@ func (p *parser) alterView() Statement {
 	return p.other("ALTER", KindView, name).ifExists(exists)
 }
 
-func (p *parser) createTrigger() Statement {
+func (p *adminParser) createTrigger() Statement {
 	p.skip(2)
 	p.ifNotExists()
 	name := p.ident()
@@ -50,7 +50,7 @@ func (p *parser) createTrigger() Statement {
 	return p.other("CREATE", KindTrigger, Name{on.Keyspace, name}).on(KindTable, on)
 }
 
-func (p *parser) dropTrigger() Statement {
+func (p *adminParser) dropTrigger() Statement {
 	p.skip(2)
 	exists := p.ifExists()
 	name := p.ident()
@@ -60,7 +60,7 @@ func (p *parser) dropTrigger() Statement {
 }
 
 // orReplace skips CREATE [OR REPLACE] FUNCTION|AGGREGATE [IF NOT EXISTS].
-func (p *parser) orReplace() {
+func (p *adminParser) orReplace() {
 	p.advance()
 	if p.accept(kOr) {
 		p.expect(kReplace)
@@ -69,7 +69,7 @@ func (p *parser) orReplace() {
 	p.ifNotExists()
 }
 
-func (p *parser) createFunction() Statement {
+func (p *adminParser) createFunction() Statement {
 	p.orReplace()
 	name := p.functionName()
 	p.expect(tLParen)
@@ -95,7 +95,7 @@ func (p *parser) createFunction() Statement {
 	return p.other("CREATE", KindFunction, name)
 }
 
-func (p *parser) createAggregate() Statement {
+func (p *adminParser) createAggregate() Statement {
 	p.orReplace()
 	name := p.functionName()
 	p.typeList()
@@ -113,14 +113,14 @@ func (p *parser) createAggregate() Statement {
 }
 
 // bareFunction reads a function's name without a keyspace.
-func (p *parser) bareFunction() {
+func (p *adminParser) bareFunction() {
 	if !isFunction[p.kind()] {
 		p.noViable(0)
 	}
 	p.advance()
 }
 
-func (p *parser) typeList() {
+func (p *adminParser) typeList() {
 	p.expect(tLParen)
 	if startsType(p.kind()) {
 		p.typeRef()
@@ -131,7 +131,7 @@ func (p *parser) typeList() {
 	p.expect(tRParen)
 }
 
-func (p *parser) dropFunction() Statement {
+func (p *adminParser) dropFunction() Statement {
 	p.advance()
 	object := ObjectKind(p.verb())
 	p.advance()
@@ -144,7 +144,7 @@ func (p *parser) dropFunction() Statement {
 }
 
 // userStatement parses CREATE, ALTER or DROP USER, starting at the verb.
-func (p *parser) userStatement() Statement {
+func (p *adminParser) userStatement() Statement {
 	verb := p.verb()
 	p.skip(2)
 	exists := p.ifClauseOf(verb)
@@ -162,7 +162,7 @@ func (p *parser) userStatement() Statement {
 }
 
 // ifClauseOf parses the IF clause that fits a verb, and reports whether it is IF EXISTS.
-func (p *parser) ifClauseOf(verb string) bool {
+func (p *adminParser) ifClauseOf(verb string) bool {
 	if verb == "CREATE" {
 		p.ifNotExists()
 		return false
@@ -171,7 +171,7 @@ func (p *parser) ifClauseOf(verb string) bool {
 }
 
 // userName reads the name of a user or an identity. It may not be in double quotes.
-func (p *parser) userName(quoted string) string {
+func (p *adminParser) userName(quoted string) string {
 	t := p.toks[p.pos]
 	switch t.kind {
 	case tQuoted:
@@ -186,7 +186,7 @@ func (p *parser) userName(quoted string) string {
 }
 
 // roleStatement parses CREATE, ALTER or DROP ROLE, starting at the verb.
-func (p *parser) roleStatement() Statement {
+func (p *adminParser) roleStatement() Statement {
 	verb := p.verb()
 	p.skip(2)
 	exists := p.ifClauseOf(verb)
@@ -207,7 +207,7 @@ func (p *parser) roleStatement() Statement {
 	return p.other(verb, KindRole, Name{Name: name}).ifExists(exists)
 }
 
-func (p *parser) roleOption(plain, hashed *bool) {
+func (p *adminParser) roleOption(plain, hashed *bool) {
 	switch k := p.kind(); k {
 	case kPassword:
 		p.advance()
@@ -232,7 +232,7 @@ func (p *parser) roleOption(plain, hashed *bool) {
 }
 
 // access parses ACCESS TO [ALL] DATACENTERS … and ACCESS FROM [ALL] CIDRS ….
-func (p *parser) access() {
+func (p *adminParser) access() {
 	what := kDatacenters
 	switch p.ahead(1) {
 	case kTo:
@@ -261,7 +261,7 @@ func (p *parser) access() {
 	p.expect(tRBrace)
 }
 
-func (p *parser) addIdentityStatement() Statement {
+func (p *adminParser) addIdentityStatement() Statement {
 	p.advance()
 	p.expect(kIdentity)
 	p.ifNotExists()
@@ -273,7 +273,7 @@ func (p *parser) addIdentityStatement() Statement {
 
 const noQuotedIdentity = "Quoted strings are are not supported for identity"
 
-func (p *parser) dropIdentity() Statement {
+func (p *adminParser) dropIdentity() Statement {
 	p.skip(2)
 	exists := p.ifExists()
 	name := p.userName(noQuotedIdentity)
@@ -309,7 +309,7 @@ var permissionOf = [kindCount]permissions{kCreate: mayCreate, kAlter: mayAlter, 
 	kSelectMasked: maySelectMasked}
 
 // grantStatement parses GRANT and REVOKE of permissions and of roles.
-func (p *parser) grantStatement() Statement {
+func (p *adminParser) grantStatement() Statement {
 	verb := p.verb()
 	toOrFrom := kTo
 	if verb == "REVOKE" {
@@ -346,7 +346,7 @@ func (p *parser) grantStatement() Statement {
 	return p.other(verb, KindRole, Name{Name: name})
 }
 
-func (p *parser) permissionOrAll() permissions {
+func (p *adminParser) permissionOrAll() permissions {
 	if p.accept(kAll) {
 		p.accept(kPermissions)
 		return mayAll
@@ -379,7 +379,7 @@ type resource struct {
 	name  Name
 }
 
-func (p *parser) resource() resource {
+func (p *adminParser) resource() resource {
 	data := func(has permissions, kind ObjectKind, name Name) resource {
 		return resource{"DataResource", has, kind, name}
 	}
@@ -434,7 +434,7 @@ func (p *parser) resource() resource {
 }
 
 // listStatement parses LIST ROLES, LIST USERS and LIST permissions.
-func (p *parser) listStatement() Statement {
+func (p *adminParser) listStatement() Statement {
 	p.advance()
 	switch p.kind() {
 	case kUsers:

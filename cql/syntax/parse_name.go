@@ -14,7 +14,7 @@ func kinds(ks ...kind) *kindSet {
 }
 
 // ident reads an identifier: the name of a column, an alias, a field or a property.
-func (p *parser) ident() string {
+func (p *typeParser) ident() string {
 	if !isIdent[p.kind()] {
 		p.noViable(0)
 		return ""
@@ -23,7 +23,7 @@ func (p *parser) ident() string {
 }
 
 // columnIdent reads a column's name. The name may be empty, for old super columns.
-func (p *parser) columnIdent() string {
+func (p *typeParser) columnIdent() string {
 	if p.kind() == tEmptyQuoted {
 		p.advance()
 		return ""
@@ -34,7 +34,7 @@ func (p *parser) columnIdent() string {
 func isColumnIdent(k kind) bool { return isIdent[k] || k == tEmptyQuoted }
 
 // nameOf returns the identifier that a token spells. It folds unquoted ones to lower case.
-func (p *parser) nameOf(t token) string {
+func (p *typeParser) nameOf(t token) string {
 	if t.kind == tQuoted {
 		return unquoteName(p.textOf(t))
 	}
@@ -43,7 +43,7 @@ func (p *parser) nameOf(t token) string {
 
 // objectIdent reads an identifier. The grammar also accepts a bind marker here, only to refuse it
 // with a better message.
-func (p *parser) objectIdent(what string) string {
+func (p *typeParser) objectIdent(what string) string {
 	if p.kind() == tQMark {
 		p.wrong("Bind variables cannot be used for " + what + " names")
 		p.advance()
@@ -52,7 +52,7 @@ func (p *parser) objectIdent(what string) string {
 	return p.ident()
 }
 
-func (p *parser) keyspaceName() string { return p.objectIdent("keyspace") }
+func (p *typeParser) keyspaceName() string { return p.objectIdent("keyspace") }
 
 // afterTable are the tokens that can follow a table's name in some statement. The reference parser
 // looks one token past a name before it accepts the name.
@@ -67,9 +67,9 @@ var (
 	afterType = kinds(tEOF, tSemicolon, tComma, tRParen, tGT, kStatic, kMasked, kPrimary, kLanguage, kFinalfunc, kInitcond)
 )
 
-func (p *parser) tableName() Name { return p.qualifiedName("table", afterTable) }
+func (p *typeParser) tableName() Name { return p.qualifiedName("table", afterTable) }
 
-func (p *parser) qualifiedName(what string, after *kindSet) Name {
+func (p *typeParser) qualifiedName(what string, after *kindSet) Name {
 	if k := p.kind(); !isIdent[k] && k != tQMark {
 		p.noViable(0)
 		return Name{}
@@ -92,7 +92,7 @@ var reservedTypes = map[string]bool{
 }
 
 // userTypeName reads [keyspace.]type.
-func (p *parser) userTypeName() Name {
+func (p *typeParser) userTypeName() Name {
 	var n Name
 	if k := p.kind(); isIdent[k] && (p.ahead(1) == tDot || !isUserType[k]) {
 		n.Keyspace = p.ident()
@@ -112,7 +112,7 @@ func (p *parser) userTypeName() Name {
 }
 
 // functionName reads [keyspace.]function.
-func (p *parser) functionName() Name {
+func (p *typeParser) functionName() Name {
 	var n Name
 	if k := p.kind(); (isIdent[k] || k == tQMark) && (p.ahead(1) == tDot || !isFunction[k]) {
 		n.Keyspace = p.keyspaceName()
@@ -132,7 +132,7 @@ func (p *parser) functionName() Name {
 }
 
 // roleName reads a role's name: an identifier or a string.
-func (p *parser) roleName() string {
+func (p *typeParser) roleName() string {
 	if p.kind() == tString {
 		return unquoteString(p.textOf(p.advance()))
 	}
@@ -140,7 +140,7 @@ func (p *parser) roleName() string {
 }
 
 // ifExists and ifNotExists parse the optional clauses of these names.
-func (p *parser) ifExists() bool {
+func (p *typeParser) ifExists() bool {
 	if !p.accept(kIf) {
 		return false
 	}
@@ -148,7 +148,7 @@ func (p *parser) ifExists() bool {
 	return true
 }
 
-func (p *parser) ifNotExists() bool {
+func (p *typeParser) ifNotExists() bool {
 	if !p.accept(kIf) {
 		return false
 	}

@@ -4,7 +4,7 @@ package syntax
 
 import "fmt"
 
-func (p *parser) properties() Properties {
+func (p *termParser) properties() Properties {
 	var list Properties
 	for {
 		list = p.property(list)
@@ -15,7 +15,7 @@ func (p *parser) properties() Properties {
 }
 
 // property reads name = value and appends it to list.
-func (p *parser) property(list Properties) Properties {
+func (p *termParser) property(list Properties) Properties {
 	if !isIdent[p.kind()] {
 		p.noViable(0)
 		return list
@@ -50,7 +50,7 @@ func (p *parser) property(list Properties) Properties {
 
 // propertyMap reads the map of a property. Its values must be constants. The exceptions are the
 // properties that only Amazon Keyspaces has, which are maps of maps.
-func (p *parser) propertyMap(property string) *Map {
+func (p *termParser) propertyMap(property string) *Map {
 	m := p.fullMap()
 	if !p.failed {
 		p.checkPairs(m, property == "custom_properties" || property == "autoscaling_settings")
@@ -58,7 +58,7 @@ func (p *parser) propertyMap(property string) *Map {
 	return m
 }
 
-func (p *parser) checkPairs(m *Map, deep bool) {
+func (p *termParser) checkPairs(m *Map, deep bool) {
 	seen := make(map[string]bool, len(m.Entries))
 	for _, e := range m.Entries {
 		key, ok := e.Key.(*Constant)
@@ -103,7 +103,7 @@ func rawText(c *Constant) string {
 }
 
 // fullMap reads a literal that can only be a map, including {}.
-func (p *parser) fullMap() *Map {
+func (p *termParser) fullMap() *Map {
 	p.expect(tLBrace)
 	m := &Map{}
 	if startsTerm(p.kind()) {

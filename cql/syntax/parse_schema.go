@@ -7,66 +7,10 @@ import (
 	"strconv"
 )
 
-// createStatement parses CREATE. The next word chooses the rule.
-func (p *parser) createStatement() Statement {
-	switch p.ahead(1) {
-	case kKeyspace:
-		p.skip(2)
-		s := &CreateKeyspace{IfNotExists: p.ifNotExists(), Name: p.keyspaceName()}
-		p.expect(kWith)
-		s.With = p.properties()
-		return s
-	case kColumnFamily:
-		p.skip(2)
-		return p.createTable()
-	case kType:
-		p.skip(2)
-		return p.createType()
-	case kCustom, kIndex:
-		p.skip(1)
-		return p.createIndex()
-	case kMaterialized:
-		p.skip(2)
-		return p.createView()
-	case kTrigger:
-		return p.createTrigger()
-	case kFunction:
-		return p.createFunction()
-	case kAggregate:
-		return p.createAggregate()
-	case kOr:
-		if p.ahead(2) != kReplace {
-			p.noViable(2)
-			return nil
-		}
-		switch p.ahead(3) {
-		case kFunction:
-			return p.createFunction()
-		case kAggregate:
-			return p.createAggregate()
-		}
-		p.noViable(3)
-		return nil
-	case kUser:
-		return p.userStatement()
-	case kRole:
-		return p.roleStatement()
-	}
-	p.noViable(1)
-	return nil
-}
-
-// skip advances over n tokens that the caller has already looked at.
-func (p *parser) skip(n int) {
-	for range n {
-		p.advance()
-	}
-}
-
-func (p *parser) createTable() Statement {
+func (p *schemaParser) createTable() Statement {
 	s := &CreateTable{IfNotExists: p.ifNotExists(), Name: p.tableName()}
 	p.expect(tLParen)
-	b := tableBuilder{parser: p, table: s}
+	b := tableBuilder{schemaParser: p, table: s}
 	b.element()
 	for p.accept(tComma) {
 		if k := p.kind(); isIdent[k] || k == kPrimary {
@@ -87,7 +31,7 @@ func (p *parser) createTable() Statement {
 
 // tableBuilder collects the items of a CREATE TABLE and refuses what Cassandra's parser refuses.
 type tableBuilder struct {
-	*parser
+	*schemaParser
 	table   *CreateTable
 	columns names
 	keyed   bool
@@ -129,7 +73,7 @@ func (b *tableBuilder) primary() {
 
 // primaryKey reads ((a, b), c, d) or (a, c, d). It calls partitioned after it has read the
 // partition key.
-func (p *parser) primaryKey(partitioned func()) (partition, clustering []string) {
+func (p *schemaParser) primaryKey(partitioned func()) (partition, clustering []string) {
 	p.expect(tLParen)
 	switch k := p.kind(); {
 	case k == tLParen:
@@ -149,7 +93,7 @@ func (p *parser) primaryKey(partitioned func()) (partition, clustering []string)
 	return partition, clustering
 }
 
-func (p *parser) idents() []string {
+func (p *schemaParser) idents() []string {
 	list := []string{p.ident()}
 	for p.accept(tComma) {
 		list = append(list, p.ident())
@@ -167,12 +111,12 @@ func (b *tableBuilder) property() {
 	case (k == kCompact || k == kClustering) && b.ahead(1) != tEQ:
 		b.noViable(1)
 	default:
-		b.table.With = b.parser.property(b.table.With)
+		b.table.With = b.schemaParser.property(b.table.With)
 	}
 }
 
 // clusteringOrder reads CLUSTERING ORDER BY (…) and appends it to the given list of an earlier one.
-func (p *parser) clusteringOrder(given []Ordering, table string) []Ordering {
+func (p *schemaParser) clusteringOrder(given []Ordering, table string) []Ordering {
 	p.skip(2)
 	p.expect(kBy)
 	p.expect(tLParen)
@@ -197,7 +141,7 @@ func (p *parser) clusteringOrder(given []Ordering, table string) []Ordering {
 }
 
 // mask reads MASKED WITH function(…) or MASKED WITH DEFAULT; nil if absent.
-func (p *parser) mask() Expr {
+func (p *schemaParser) mask() Expr {
 	if p.kind() != kMasked {
 		return nil
 	}
@@ -219,7 +163,7 @@ func (p *parser) mask() Expr {
 	return c
 }
 
-func (p *parser) createType() Statement {
+func (p *schemaParser) createType() Statement {
 	s := &CreateType{IfNotExists: p.ifNotExists(), Name: p.userTypeName()}
 	p.expect(tLParen)
 	s.Fields = append(s.Fields, p.field())
@@ -232,9 +176,9 @@ func (p *parser) createType() Statement {
 	return s
 }
 
-func (p *parser) field() ColumnDef { return ColumnDef{Name: p.ident(), Type: p.typeRef()} }
+func (p *schemaParser) field() ColumnDef { return ColumnDef{Name: p.ident(), Type: p.typeRef()} }
 
-func (p *parser) createIndex() Statement {
+func (p *schemaParser) createIndex() Statement {
 	s := &CreateIndex{Custom: p.accept(kCustom)}
 	p.expect(kIndex)
 	s.IfNotExists = p.ifNotExists()
@@ -264,7 +208,7 @@ func (p *parser) createIndex() Statement {
 	return s
 }
 
-func (p *parser) indexTarget() IndexTarget {
+func (p *schemaParser) indexTarget() IndexTarget {
 	k := p.kind()
 	switch {
 	case k == kEntries || k == kFull, (k == kValues || k == kKeys) && p.ahead(1) == tLParen:
@@ -277,7 +221,7 @@ func (p *parser) indexTarget() IndexTarget {
 	return IndexTarget{Column: p.columnIdent()}
 }
 
-func (p *parser) createView() Statement {
+func (p *schemaParser) createView() Statement {
 	p.expect(kView)
 	s := &CreateView{IfNotExists: p.ifNotExists(), Name: p.tableName()}
 	p.expectAll(kAs, kSelect)
@@ -300,7 +244,7 @@ func (p *parser) createView() Statement {
 	return s
 }
 
-func (p *parser) viewProperty(s *CreateView) {
+func (p *schemaParser) viewProperty(s *CreateView) {
 	switch k := p.kind(); {
 	case k == kCompact && p.ahead(1) == kStorage:
 		p.fail(failure{err: &SyntaxError{Column: -1,
@@ -314,33 +258,7 @@ func (p *parser) viewProperty(s *CreateView) {
 	}
 }
 
-// alterStatement parses ALTER. The next word chooses the rule.
-func (p *parser) alterStatement() Statement {
-	switch p.ahead(1) {
-	case kKeyspace:
-		p.skip(2)
-		s := &AlterKeyspace{IfExists: p.ifExists(), Name: p.keyspaceName()}
-		p.expect(kWith)
-		s.With = p.properties()
-		return s
-	case kColumnFamily:
-		p.skip(2)
-		return p.alterTable()
-	case kType:
-		p.skip(2)
-		return p.alterType()
-	case kMaterialized:
-		return p.alterView()
-	case kUser:
-		return p.userStatement()
-	case kRole:
-		return p.roleStatement()
-	}
-	p.noViable(1)
-	return nil
-}
-
-func (p *parser) alterTable() Statement {
+func (p *schemaParser) alterTable() Statement {
 	s := &AlterTable{IfExists: p.ifExists(), Name: p.tableName()}
 	switch p.kind() {
 	case kAlter:
@@ -380,7 +298,7 @@ func (p *parser) alterTable() Statement {
 	return s
 }
 
-func (p *parser) alterColumn(s *AlterTable) {
+func (p *schemaParser) alterColumn(s *AlterTable) {
 	s.AlterIfExists = p.ifExists()
 	s.AlterColumn = p.columnIdent()
 	switch {
@@ -397,14 +315,14 @@ func (p *parser) alterColumn(s *AlterTable) {
 	}
 }
 
-func (p *parser) addedColumn() ColumnDef {
+func (p *schemaParser) addedColumn() ColumnDef {
 	c := ColumnDef{Name: p.ident(), Type: p.typeRef()}
 	c.Static = p.accept(kStatic)
 	c.Mask = p.mask()
 	return c
 }
 
-func (p *parser) dropColumns(s *AlterTable) {
+func (p *schemaParser) dropColumns(s *AlterTable) {
 	if p.ahead(1) == kCompact && p.ahead(2) == kStorage {
 		p.skip(3)
 		s.DropCompactStorage = true
@@ -438,7 +356,7 @@ func (p *parser) dropColumns(s *AlterTable) {
 	}
 }
 
-func (p *parser) renames() []Rename {
+func (p *schemaParser) renames() []Rename {
 	var list []Rename
 	for {
 		r := Rename{From: p.ident()}
@@ -451,7 +369,7 @@ func (p *parser) renames() []Rename {
 	}
 }
 
-func (p *parser) alterType() Statement {
+func (p *schemaParser) alterType() Statement {
 	s := &AlterType{IfExists: p.ifExists(), Name: p.userTypeName()}
 	switch p.kind() {
 	case kAlter:
@@ -472,107 +390,4 @@ func (p *parser) alterType() Statement {
 		p.noViable(0)
 	}
 	return s
-}
-
-// dropStatement parses DROP. The next word chooses the rule.
-func (p *parser) dropStatement() Statement {
-	s := &Drop{}
-	switch p.ahead(1) {
-	case kKeyspace:
-		p.skip(2)
-		s.Kind, s.IfExists = KindKeyspace, p.ifExists()
-		s.Name.Name = p.keyspaceName()
-	case kColumnFamily:
-		p.skip(2)
-		s.Kind, s.IfExists = KindTable, p.ifExists()
-		s.Name = p.tableName()
-	case kType:
-		p.skip(2)
-		s.Kind, s.IfExists = KindType, p.ifExists()
-		s.Name = p.userTypeName()
-	case kIndex:
-		p.skip(2)
-		s.Kind, s.IfExists = KindIndex, p.ifExists()
-		s.Name = p.qualifiedName("index", afterIndex)
-	case kMaterialized:
-		p.skip(2)
-		p.expect(kView)
-		s.Kind, s.IfExists = KindView, p.ifExists()
-		s.Name = p.tableName()
-	case kFunction, kAggregate:
-		return p.dropFunction()
-	case kTrigger:
-		return p.dropTrigger()
-	case kUser:
-		return p.userStatement()
-	case kRole:
-		return p.roleStatement()
-	case kIdentity:
-		return p.dropIdentity()
-	default:
-		p.noViable(1)
-	}
-	return s
-}
-
-// describeStatement parses DESCRIBE or DESC.
-func (p *parser) describeStatement() Statement {
-	p.advance()
-	d := &Describe{}
-	plural := map[kind]string{kCluster: "CLUSTER", kKeyspaces: "KEYSPACES", kTables: "TABLES",
-		kTypes: "TYPES", kFunctions: "FUNCTIONS", kAggregates: "AGGREGATES"}
-	k := p.kind()
-	what, isPlural := plural[k]
-	switch {
-	case isPlural && p.ahead(1) != tDot:
-		d.What = what
-		p.advance()
-	case k == kFull || k == kSchema:
-		d.Full = p.accept(kFull)
-		p.expect(kSchema)
-		d.What = "SCHEMA"
-	case k == kKeyspace, k == kOnly && p.ahead(1) == kKeyspace:
-		d.Only = p.accept(kOnly)
-		p.advance()
-		d.What = "KEYSPACE"
-		if k := p.kind(); isIdent[k] || k == tQMark {
-			d.Name.Name = p.keyspaceName()
-		}
-	case k == kColumnFamily:
-		p.advance()
-		d.What, d.Name = "TABLE", p.tableName()
-	case k == kIndex:
-		p.advance()
-		d.What, d.Name = "INDEX", p.tableName()
-	case k == kMaterialized:
-		p.advance()
-		p.expect(kView)
-		d.What, d.Name = "MATERIALIZED VIEW", p.tableName()
-	case k == kType && isIdent[p.ahead(1)]:
-		p.advance()
-		d.What, d.Name = "TYPE", p.userTypeName()
-	case k == kFunction && (isFunction[p.ahead(1)] || isIdent[p.ahead(1)]):
-		p.advance()
-		d.What, d.Name = "FUNCTION", p.functionName()
-	case k == kAggregate && (isFunction[p.ahead(1)] || isIdent[p.ahead(1)]):
-		p.advance()
-		d.What, d.Name = "AGGREGATE", p.functionName()
-	case isIdent[k]:
-		switch next := p.ahead(1); next {
-		case tDot:
-			d.Name.Keyspace = p.ident()
-			p.advance()
-		case tEOF, tSemicolon, kWith:
-		default:
-			p.noViable(1)
-		}
-		d.Name.Name = p.ident()
-	default:
-		p.noViable(0)
-	}
-	if p.accept(kWith) {
-		p.expect(kInternals)
-		d.Internals = true
-	}
-	return d
 }

@@ -2,7 +2,7 @@
 
 package syntax
 
-func (p *parser) selectStatement() *Select {
+func (p *queryParser) selectStatement() *Select {
 	p.advance()
 	s := &Select{}
 	p.selectClause(s)
@@ -36,7 +36,7 @@ func (p *parser) selectStatement() *Select {
 	return s
 }
 
-func (p *parser) ordering() Ordering {
+func (p *queryParser) ordering() Ordering {
 	o := Ordering{Column: p.columnIdent()}
 	if p.accept(kAnn) {
 		p.expect(kOf)
@@ -49,7 +49,7 @@ func (p *parser) ordering() Ordering {
 }
 
 // where reads the relations after WHERE.
-func (p *parser) where() []Relation {
+func (p *queryParser) where() []Relation {
 	var list []Relation
 	for {
 		if p.kind() == tExpr {
@@ -63,7 +63,7 @@ func (p *parser) where() []Relation {
 	}
 }
 
-func (p *parser) indexExpression() Relation {
+func (p *queryParser) indexExpression() Relation {
 	p.advance()
 	r := Relation{Index: p.objectIdent("index")}
 	p.expect(tComma)
@@ -74,7 +74,7 @@ func (p *parser) indexExpression() Relation {
 
 var comparisons = [kindCount]Op{tEQ: OpEQ, tLT: OpLT, tLE: OpLE, tGT: OpGT, tGE: OpGE, tNE: OpNE}
 
-func (p *parser) comparison() Op {
+func (p *queryParser) comparison() Op {
 	op := comparisons[p.kind()]
 	if op == 0 {
 		p.noViable(0)
@@ -84,7 +84,7 @@ func (p *parser) comparison() Op {
 	return op
 }
 
-func (p *parser) relation() Relation {
+func (p *queryParser) relation() Relation {
 	switch k := p.kind(); {
 	case isColumnIdent(k):
 		return p.columnRelation()
@@ -101,7 +101,7 @@ func (p *parser) relation() Relation {
 	return Relation{}
 }
 
-func (p *parser) columnRelation() Relation {
+func (p *queryParser) columnRelation() Relation {
 	switch next := p.ahead(1); {
 	case comparisons[next] != 0, next == kLike, next == kIs, next == kContains, next == tLBracket:
 	case next == kIn:
@@ -142,7 +142,7 @@ func (p *parser) columnRelation() Relation {
 	return r
 }
 
-func (p *parser) contains() Op {
+func (p *queryParser) contains() Op {
 	p.advance()
 	if p.accept(kKey) {
 		return OpContainsKey
@@ -151,7 +151,7 @@ func (p *parser) contains() Op {
 }
 
 // inValues reads the right side of IN: a marker, or a list, which may be empty.
-func (p *parser) inValues() (marker Expr, list []Expr) {
+func (p *queryParser) inValues() (marker Expr, list []Expr) {
 	switch k := p.kind(); {
 	case isBind(k):
 		return p.bind(), nil
@@ -168,7 +168,7 @@ func (p *parser) inValues() (marker Expr, list []Expr) {
 	return nil, list
 }
 
-func (p *parser) tupleOfColumns() []string {
+func (p *queryParser) tupleOfColumns() []string {
 	p.expect(tLParen)
 	list := []string{p.columnIdent()}
 	for p.accept(tComma) {
@@ -179,7 +179,7 @@ func (p *parser) tupleOfColumns() []string {
 }
 
 // parenRelation reads (a, b) op … or a relation in parentheses.
-func (p *parser) parenRelation() Relation {
+func (p *queryParser) parenRelation() Relation {
 	if isColumnIdent(p.ahead(1)) {
 		switch next := p.ahead(2); {
 		case next == tComma || next == tRParen:
@@ -203,7 +203,7 @@ func (p *parser) parenRelation() Relation {
 	return r
 }
 
-func (p *parser) tupleRelation() Relation {
+func (p *queryParser) tupleRelation() Relation {
 	r := Relation{Tuple: true, Columns: p.tupleOfColumns()}
 	if p.accept(kIn) {
 		r.Op = OpIn
@@ -220,7 +220,7 @@ func (p *parser) tupleRelation() Relation {
 	return r
 }
 
-func (p *parser) tupleOrBind() Expr {
+func (p *queryParser) tupleOrBind() Expr {
 	if isBind(p.kind()) {
 		return p.bind()
 	}
@@ -228,7 +228,7 @@ func (p *parser) tupleOrBind() Expr {
 }
 
 // tupleInValues reads the right side of (a, b) IN: a marker, or a list of either tuples or markers.
-func (p *parser) tupleInValues() (marker Expr, list []Expr) {
+func (p *queryParser) tupleInValues() (marker Expr, list []Expr) {
 	k := p.kind()
 	if isBind(k) {
 		return p.bind(), nil

@@ -25,7 +25,7 @@ var (
 
 // selectClause reads [JSON] [DISTINCT] selectors. Both words can also be names of columns, so they
 // count only if a select list follows.
-func (p *parser) selectClause(s *Select) {
+func (p *selectorParser) selectClause(s *Select) {
 	if p.kind() == kJSON {
 		m := p.mark()
 		p.advance()
@@ -44,7 +44,7 @@ func (p *parser) selectClause(s *Select) {
 	p.distinctClause(s)
 }
 
-func (p *parser) distinctClause(s *Select) {
+func (p *selectorParser) distinctClause(s *Select) {
 	if p.kind() == kDistinct {
 		m := p.mark()
 		p.advance()
@@ -64,7 +64,7 @@ func (p *parser) distinctClause(s *Select) {
 }
 
 // selectors reads a select list; nil for *.
-func (p *parser) selectors() []Selector {
+func (p *selectorParser) selectors() []Selector {
 	if p.accept(tStar) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (p *parser) selectors() []Selector {
 }
 
 // selector reads one selected expression.
-func (p *parser) selector() Expr {
+func (p *selectorParser) selector() Expr {
 	l := p.selectorProduct()
 	for k := p.kind(); k == tPlus || k == tMinus; k = p.kind() {
 		p.advance()
@@ -95,7 +95,7 @@ func (p *parser) selector() Expr {
 	return l
 }
 
-func (p *parser) selectorProduct() Expr {
+func (p *selectorParser) selectorProduct() Expr {
 	l := p.selectorGroup()
 	for k := p.kind(); k == tStar || k == tSlash || k == tPercent; k = p.kind() {
 		p.advance()
@@ -104,7 +104,7 @@ func (p *parser) selectorProduct() Expr {
 	return l
 }
 
-func (p *parser) selectorGroup() Expr {
+func (p *selectorParser) selectorGroup() Expr {
 	if !p.enter() {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (p *parser) selectorGroup() Expr {
 }
 
 // modifiers reads the .field, [key] and [from..to] after a selector.
-func (p *parser) modifiers(e Expr) Expr {
+func (p *selectorParser) modifiers(e Expr) Expr {
 	for {
 		switch {
 		case p.accept(tDot):
@@ -146,7 +146,7 @@ func (p *parser) modifiers(e Expr) Expr {
 	}
 }
 
-func (p *parser) subscript(e Expr) Expr {
+func (p *selectorParser) subscript(e Expr) Expr {
 	if p.accept(tRange) {
 		return &Range{Expr: e, To: p.term()}
 	}
@@ -161,7 +161,7 @@ func (p *parser) subscript(e Expr) Expr {
 	return r
 }
 
-func (p *parser) selectorBase() Expr {
+func (p *selectorParser) selectorBase() Expr {
 	k := p.kind()
 	switch {
 	case k == tQMark && p.ahead(1) == tDot && isFunction[p.ahead(2)] && p.ahead(3) == tLParen:
@@ -195,7 +195,7 @@ func (p *parser) selectorBase() Expr {
 	return nil
 }
 
-func (p *parser) selectorList() []Expr {
+func (p *selectorParser) selectorList() []Expr {
 	list := []Expr{p.selector()}
 	for p.accept(tComma) {
 		list = append(list, p.selector())
@@ -204,7 +204,7 @@ func (p *parser) selectorList() []Expr {
 }
 
 // namedSelector reads a selector that begins with a name: a column or a call.
-func (p *parser) namedSelector() Expr {
+func (p *selectorParser) namedSelector() Expr {
 	k := p.kind()
 	next := p.ahead(1)
 	if next == tLParen {
@@ -255,7 +255,7 @@ func (p *parser) namedSelector() Expr {
 	return &Column{Name: p.ident()}
 }
 
-func (p *parser) selectorCall() Expr {
+func (p *selectorParser) selectorCall() Expr {
 	c := &Call{Func: p.functionName()}
 	p.expect(tLParen)
 	if startsSelector(p.kind()) {
@@ -267,7 +267,7 @@ func (p *parser) selectorCall() Expr {
 
 // selectorParen reads (type)selector, a tuple, or a selector in parentheses, which is a tuple of
 // one.
-func (p *parser) selectorParen() Expr {
+func (p *selectorParser) selectorParen() Expr {
 	if startsType(p.ahead(1)) {
 		m := p.mark()
 		p.advance()
@@ -290,7 +290,7 @@ func (p *parser) selectorParen() Expr {
 
 // selectorBraced reads a set or a map. A literal of a user-defined type looks like a map whose keys
 // are columns.
-func (p *parser) selectorBraced() Expr {
+func (p *selectorParser) selectorBraced() Expr {
 	if k := p.ahead(1); k != tRBrace && !startsSelector(k) {
 		p.noViable(1)
 		return nil

@@ -17,7 +17,7 @@ var constKinds = [kindCount]ConstKind{
 func isConstant(k kind) bool { return constKinds[k] != 0 }
 
 // constant reads a literal. The caller knows that the current token is one.
-func (p *parser) constant() *Constant {
+func (p *termParser) constant() *Constant {
 	t := p.advance()
 	c := &Constant{Kind: constKinds[t.kind], Text: p.textOf(t)}
 	switch t.kind {
@@ -43,7 +43,7 @@ func (p *parser) constant() *Constant {
 }
 
 // bind reads ? or :name. The caller knows that the current token begins one.
-func (p *parser) bind() *Bind {
+func (p *termParser) bind() *Bind {
 	b := &Bind{Index: p.binds}
 	if p.advance().kind == tColon {
 		b.Name = p.ident()
@@ -55,7 +55,7 @@ func (p *parser) bind() *Bind {
 func isBind(k kind) bool { return k == tQMark || k == tColon }
 
 // intValue reads an integer or a bind marker.
-func (p *parser) intValue() Expr {
+func (p *termParser) intValue() Expr {
 	switch k := p.kind(); {
 	case k == tInteger:
 		return p.constant()
@@ -69,7 +69,7 @@ func (p *parser) intValue() Expr {
 var termOps = [kindCount]Op{tPlus: OpAdd, tMinus: OpSub, tStar: OpMul, tSlash: OpDiv, tPercent: OpMod}
 
 // term reads a value: arithmetic, calls and literals, but no columns.
-func (p *parser) term() Expr {
+func (p *termParser) term() Expr {
 	l := p.product()
 	for k := p.kind(); k == tPlus || k == tMinus; k = p.kind() {
 		if k == tPlus && isColumnIdent(p.ahead(1)) && !isCall(p.ahead(1), p.ahead(2)) {
@@ -103,7 +103,7 @@ func isCall(name, next kind) bool {
 	return next == tDot && isIdent[name] || next == tLParen && (isFunction[name] || name == kCast)
 }
 
-func (p *parser) product() Expr {
+func (p *termParser) product() Expr {
 	l := p.signed()
 	for k := p.kind(); k == tStar || k == tSlash || k == tPercent; k = p.kind() {
 		p.advance()
@@ -112,7 +112,7 @@ func (p *parser) product() Expr {
 	return l
 }
 
-func (p *parser) signed() Expr {
+func (p *termParser) signed() Expr {
 	if p.accept(tMinus) {
 		return &Negate{Expr: p.simpleTerm()}
 	}
@@ -128,7 +128,7 @@ func startsTerm(k kind) bool {
 	return isConstant(k) || isBind(k) || isFunction[k] || isIdent[k]
 }
 
-func (p *parser) simpleTerm() Expr {
+func (p *termParser) simpleTerm() Expr {
 	if !p.enter() {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (p *parser) simpleTerm() Expr {
 }
 
 // terms reads one or more terms, separated by commas.
-func (p *parser) terms() []Expr {
+func (p *termParser) terms() []Expr {
 	list := []Expr{p.term()}
 	for p.accept(tComma) {
 		list = append(list, p.term())
@@ -182,7 +182,7 @@ func (p *parser) terms() []Expr {
 
 // termCall reads a function call. The reference parser decides on its whole head at once. An error
 // in the head is therefore reported with the name as its start.
-func (p *parser) termCall() Expr {
+func (p *termParser) termCall() Expr {
 	n := 1
 	if p.ahead(1) == tDot {
 		if !isFunction[p.ahead(2)] {
@@ -212,7 +212,7 @@ func (p *parser) termCall() Expr {
 }
 
 // braced parses a literal in braces: a set, a map, or a value of a user-defined type.
-func (p *parser) braced() Expr {
+func (p *termParser) braced() Expr {
 	if isIdent[p.ahead(1)] && p.ahead(2) == tColon {
 		p.advance()
 		return p.udtLiteral()
@@ -238,13 +238,13 @@ func (p *parser) braced() Expr {
 	return s
 }
 
-func (p *parser) mapEntry() MapEntry {
+func (p *termParser) mapEntry() MapEntry {
 	k := p.term()
 	p.expect(tColon)
 	return MapEntry{k, p.term()}
 }
 
-func (p *parser) udtLiteral() Expr {
+func (p *termParser) udtLiteral() Expr {
 	u := &UDT{}
 	for {
 		f := UDTField{Name: p.ident()}
@@ -260,7 +260,7 @@ func (p *parser) udtLiteral() Expr {
 }
 
 // hintOrTuple reads (type)term or (term, …).
-func (p *parser) hintOrTuple() Expr {
+func (p *termParser) hintOrTuple() Expr {
 	if p.ahead(1) == tString {
 		return p.customHintOrTuple()
 	}
@@ -281,7 +281,7 @@ func (p *parser) hintOrTuple() Expr {
 
 // customHintOrTuple distinguishes ('class')term from the tuple ('x') by the tokens after it. The
 // tuple may be the key of a map, or the end of a clause.
-func (p *parser) customHintOrTuple() Expr {
+func (p *termParser) customHintOrTuple() Expr {
 	if p.ahead(2) != tRParen {
 		return p.tuple()
 	}
@@ -314,7 +314,7 @@ func (p *parser) customHintOrTuple() Expr {
 	return &Hint{Type: t, Expr: p.simpleTerm()}
 }
 
-func (p *parser) tuple() *Tuple {
+func (p *termParser) tuple() *Tuple {
 	p.expect(tLParen)
 	t := &Tuple{Elems: p.terms()}
 	p.expect(tRParen)

@@ -8,7 +8,7 @@ import "strconv"
 func startsType(k kind) bool { return isIdent[k] || k == kSet || k == tString }
 
 // typeRef reads a type.
-func (p *parser) typeRef() TypeRef {
+func (p *typeParser) typeRef() TypeRef {
 	if !p.enter() {
 		return TypeRef{}
 	}
@@ -51,7 +51,7 @@ func (p *parser) typeRef() TypeRef {
 	return TypeRef{Name: p.userTypeName(), User: true}
 }
 
-func (p *parser) nativeType() TypeRef {
+func (p *typeParser) nativeType() TypeRef {
 	if !isNative[p.kind()] {
 		p.noViable(0)
 		return TypeRef{}
@@ -59,7 +59,7 @@ func (p *parser) nativeType() TypeRef {
 	return TypeRef{Name: Name{Name: p.nameOf(p.advance())}}
 }
 
-func (p *parser) collectionType(name string, params int) TypeRef {
+func (p *typeParser) collectionType(name string, params int) TypeRef {
 	p.advance()
 	p.expect(tLT)
 	t := TypeRef{Name: Name{Name: name}, Params: []TypeRef{p.typeRef()}}
@@ -71,7 +71,7 @@ func (p *parser) collectionType(name string, params int) TypeRef {
 	return t
 }
 
-func (p *parser) tupleType() TypeRef {
+func (p *typeParser) tupleType() TypeRef {
 	p.advance()
 	p.expect(tLT)
 	t := TypeRef{Name: Name{Name: "tuple"}, Params: []TypeRef{p.typeRef()}}
@@ -82,7 +82,7 @@ func (p *parser) tupleType() TypeRef {
 	return t
 }
 
-func (p *parser) vectorType() TypeRef {
+func (p *typeParser) vectorType() TypeRef {
 	p.advance()
 	p.expect(tLT)
 	t := TypeRef{Name: Name{Name: "vector"}, Params: []TypeRef{p.typeRef()}}
@@ -99,7 +99,7 @@ func (p *parser) vectorType() TypeRef {
 	return t
 }
 
-func (p *parser) frozenType() TypeRef {
+func (p *typeParser) frozenType() TypeRef {
 	p.advance()
 	p.expect(tLT)
 	t := p.typeRef()
@@ -117,7 +117,7 @@ func (p *parser) frozenType() TypeRef {
 	return t
 }
 
-func (p *parser) customType() TypeRef {
+func (p *typeParser) customType() TypeRef {
 	name := unquoteString(p.textOf(p.advance()))
 	if e := customTypeError(name); e != "" {
 		p.wrong("Error setting type " + name + ": " + e)
@@ -126,7 +126,7 @@ func (p *parser) customType() TypeRef {
 }
 
 // unparsable ends the parse with the error of an exception inside the reference parser.
-func (p *parser) unparsable(exception, reason string) {
+func (p *typeParser) unparsable(exception, reason string) {
 	p.fail(failure{err: &SyntaxError{Column: -1,
 		Message: "Failed parsing statement: [" + p.text + "] reason: " + exception + " " + reason}})
 }

@@ -2,7 +2,7 @@
 
 package syntax
 
-func (p *parser) insertStatement() *Insert {
+func (p *queryParser) insertStatement() *Insert {
 	p.advance()
 	p.expect(kInto)
 	s := &Insert{Into: p.tableName()}
@@ -19,7 +19,7 @@ func (p *parser) insertStatement() *Insert {
 	return s
 }
 
-func (p *parser) insertValues(s *Insert) {
+func (p *queryParser) insertValues(s *Insert) {
 	s.Columns = p.tupleOfColumns()
 	p.expect(kValues)
 	p.expect(tLParen)
@@ -27,7 +27,7 @@ func (p *parser) insertValues(s *Insert) {
 	p.expect(tRParen)
 }
 
-func (p *parser) insertJSON(s *Insert) {
+func (p *queryParser) insertJSON(s *Insert) {
 	p.advance()
 	switch k := p.kind(); {
 	case k == tString:
@@ -48,7 +48,7 @@ func (p *parser) insertJSON(s *Insert) {
 }
 
 // using reads USING TIMESTAMP … AND TTL …. If an option is given twice, the last value counts.
-func (p *parser) using() Using {
+func (p *queryParser) using() Using {
 	var u Using
 	if !p.accept(kUsing) {
 		return u
@@ -68,7 +68,7 @@ func (p *parser) using() Using {
 	}
 }
 
-func (p *parser) updateStatement() *Update {
+func (p *queryParser) updateStatement() *Update {
 	p.advance()
 	s := &Update{Table: p.tableName()}
 	s.Using = p.using()
@@ -110,7 +110,7 @@ func (a *Assignment) replaces() bool {
 	return !left && !right
 }
 
-func (p *parser) assignment() Assignment {
+func (p *queryParser) assignment() Assignment {
 	a := Assignment{Column: p.columnIdent()}
 	switch k := p.kind(); k {
 	case tEQ:
@@ -142,7 +142,7 @@ func (p *parser) assignment() Assignment {
 
 // assignedValue reads the right side of c =: a term, term + c, c + term, c - term, or c -3, whose
 // sign belongs to the number.
-func (p *parser) assignedValue(a *Assignment) {
+func (p *queryParser) assignedValue(a *Assignment) {
 	k := p.kind()
 	if !isColumnIdent(k) || isCall(k, p.ahead(1)) {
 		a.Value = p.term()
@@ -189,7 +189,7 @@ func (p *parser) assignedValue(a *Assignment) {
 }
 
 // ifClause reads IF EXISTS or IF conditions.
-func (p *parser) ifClause() (exists bool, conds []Condition) {
+func (p *queryParser) ifClause() (exists bool, conds []Condition) {
 	if !p.accept(kIf) {
 		return false, nil
 	}
@@ -214,7 +214,7 @@ func startsCondition(k kind) bool {
 	return comparisons[k] != 0 || k == kContains || k == kIn || k == tLBracket || k == tDot
 }
 
-func (p *parser) condition() Condition {
+func (p *queryParser) condition() Condition {
 	c := Condition{Column: p.columnIdent()}
 	switch k := p.kind(); {
 	case !startsCondition(k):
@@ -242,7 +242,7 @@ func (p *parser) condition() Condition {
 	return c
 }
 
-func (p *parser) deleteStatement() *Delete {
+func (p *queryParser) deleteStatement() *Delete {
 	p.advance()
 	s := &Delete{}
 	if isColumnIdent(p.kind()) {
@@ -265,7 +265,7 @@ func (p *parser) deleteStatement() *Delete {
 	return s
 }
 
-func (p *parser) deleteItem() DeleteItem {
+func (p *queryParser) deleteItem() DeleteItem {
 	if !isColumnIdent(p.kind()) {
 		p.noViable(0)
 		return DeleteItem{}
@@ -287,7 +287,7 @@ func (p *parser) deleteItem() DeleteItem {
 	return d
 }
 
-func (p *parser) batchStatement() *Batch {
+func (p *queryParser) batchStatement() *Batch {
 	p.advance()
 	b := &Batch{}
 	switch {
