@@ -20,9 +20,9 @@ type term struct {
 }
 
 // where reads a condition.
-func (p *parser) where() condition { return p.asCondition(p.or()) }
+func (p *conditionParser) where() condition { return p.asCondition(p.or()) }
 
-func (p *parser) asCondition(t term) condition {
+func (p *conditionParser) asCondition(t term) condition {
 	if t.condition == nil && p.err == nil {
 		p.invalid("Unsupported operation: an operand stands where a condition is wanted")
 	}
@@ -30,7 +30,7 @@ func (p *parser) asCondition(t term) condition {
 }
 
 // nested calls read, unless conditions are nested too deep.
-func (p *parser) nested(read func() term) term {
+func (p *conditionParser) nested(read func() term) term {
 	if p.depth++; p.depth > maxConditionDepth {
 		p.invalid("The expression has too many nested conditions; at most %d are read", maxConditionDepth)
 	}
@@ -41,7 +41,7 @@ func (p *parser) nested(read func() term) term {
 	return read()
 }
 
-func (p *parser) or() term {
+func (p *conditionParser) or() term {
 	t := p.and()
 	if !p.tok.isWord("OR") {
 		return t
@@ -54,7 +54,7 @@ func (p *parser) or() term {
 	return term{condition: all}
 }
 
-func (p *parser) and() term {
+func (p *conditionParser) and() term {
 	t := p.not()
 	if !p.tok.isWord("AND") {
 		return t
@@ -68,13 +68,13 @@ func (p *parser) and() term {
 }
 
 // rightHand fails if nothing follows an operator.
-func (p *parser) rightHand() {
+func (p *conditionParser) rightHand() {
 	if p.err == nil && (p.tok.kind == eof || p.is(";")) {
 		p.malformed("Missing right-hand side expression of infix operator")
 	}
 }
 
-func (p *parser) not() term {
+func (p *conditionParser) not() term {
 	if !p.takeWord("NOT") {
 		return p.comparison()
 	}
@@ -83,7 +83,7 @@ func (p *parser) not() term {
 
 var comparators = map[string]string{"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
-func (p *parser) comparison() term {
+func (p *conditionParser) comparison() term {
 	t := p.primary()
 	for p.err == nil {
 		if operator := comparators[p.tok.text]; p.tok.kind == symbol && operator != "" {
@@ -125,7 +125,7 @@ func (p *parser) comparison() term {
 }
 
 // compared returns a comparison of two operands, or of a condition with true or false.
-func (p *parser) compared(operator string, left, right term) term {
+func (p *conditionParser) compared(operator string, left, right term) term {
 	if left.condition == nil && right.condition == nil {
 		return term{condition: compare{operator, left.operand, right.operand}}
 	}
@@ -144,7 +144,7 @@ func (p *parser) compared(operator string, left, right term) term {
 	return left
 }
 
-func (p *parser) asOperand(t term) operand {
+func (p *conditionParser) asOperand(t term) operand {
 	if t.condition != nil && p.err == nil {
 		p.invalid("Unsupported operation: a condition stands where an operand is wanted")
 	}
@@ -152,7 +152,7 @@ func (p *parser) asOperand(t term) operand {
 }
 
 // list reads the values of IN.
-func (p *parser) list() []operand {
+func (p *conditionParser) list() []operand {
 	end := "]"
 	if p.take("(") {
 		end = ")"
@@ -171,7 +171,7 @@ func (p *parser) list() []operand {
 }
 
 // isType reads what follows IS.
-func (p *parser) isType(t term) term {
+func (p *conditionParser) isType(t term) term {
 	negated := p.takeWord("NOT")
 	o := p.asOperand(t)
 	var c condition
@@ -192,7 +192,7 @@ func (p *parser) isType(t term) term {
 }
 
 // primary reads an operand, a function, or anything in parentheses.
-func (p *parser) primary() term {
+func (p *conditionParser) primary() term {
 	switch {
 	case p.err != nil:
 		return term{}
@@ -212,7 +212,7 @@ func (p *parser) primary() term {
 }
 
 // function reads a function call, which is a condition or size.
-func (p *parser) function() term {
+func (p *conditionParser) function() term {
 	name := strings.ToLower(p.tok.text)
 	p.advance()
 	p.advance()
@@ -249,7 +249,7 @@ func (p *parser) function() term {
 }
 
 // count fails if a function has the wrong number of operands.
-func (p *parser) count(function string, operands int) {
+func (p *conditionParser) count(function string, operands int) {
 	want := 2
 	if function == "attribute_exists" || function == "attribute_not_exists" {
 		want = 1

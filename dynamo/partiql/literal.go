@@ -14,7 +14,7 @@ import (
 const maxLiteralDepth = 31
 
 // startsValue reports whether the token begins a literal or is a parameter.
-func (p *parser) startsValue() bool {
+func (p *operandParser) startsValue() bool {
 	switch p.tok.kind {
 	case str, number:
 		return true
@@ -30,7 +30,7 @@ func (p *parser) startsValue() bool {
 }
 
 // value reads a literal or a parameter.
-func (p *parser) value() attribute.Value {
+func (p *operandParser) value() attribute.Value {
 	if p.take("?") {
 		if p.open {
 			return attribute.Null()
@@ -46,7 +46,7 @@ func (p *parser) value() attribute.Value {
 }
 
 // literal reads a literal. path is the place of the literal in the attribute, for messages.
-func (p *parser) literal(path string, depth int) attribute.Value {
+func (p *operandParser) literal(path string, depth int) attribute.Value {
 	t := p.tok
 	switch {
 	case p.err != nil:
@@ -93,7 +93,7 @@ func (p *parser) literal(path string, depth int) attribute.Value {
 }
 
 // members reads a map. It calls read at each value.
-func (p *parser) members(read func(name string)) {
+func (p *operandParser) members(read func(name string)) {
 	p.take("{")
 	for p.err == nil && !p.take("}") {
 		if p.tok.kind != str {
@@ -112,7 +112,7 @@ func (p *parser) members(read func(name string)) {
 }
 
 // number reads a number with its signs. It returns the value and the text as written.
-func (p *parser) number(path string) (attribute.Value, string) {
+func (p *operandParser) number(path string) (attribute.Value, string) {
 	negative := false
 	for p.err == nil {
 		if p.take("-") {
@@ -167,7 +167,7 @@ func int32Of(text string) (int, bool) {
 }
 
 // bag reads a set of strings or numbers, after its <<.
-func (p *parser) bag(path string) attribute.Value {
+func (p *operandParser) bag(path string) attribute.Value {
 	const unsupported = "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"
 	var elems []attribute.Value
 	var shown []string

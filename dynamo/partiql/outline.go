@@ -56,7 +56,8 @@ func (e *Malformed) Unwrap() error { return e.Err }
 // quotes if it cannot be anything else, because an outline is never executed. The error is a
 // *Malformed.
 func Outlined(text string) (*Outline, error) {
-	p := &parser{lexer: lexer{src: text}, open: true}
+	p := newParser(text)
+	p.open = true
 	p.advance()
 	s := p.statement()
 	p.take(";")
@@ -83,28 +84,6 @@ func Outlined(text string) (*Outline, error) {
 		o.Bounds, o.Others = bounds(s.where)
 	}
 	return o, nil
-}
-
-// namedByKeyword reports whether a keyword is the name of an attribute, from the token that follows
-// it. It returns false unless only an outline is wanted.
-func (p *parser) namedByKeyword() bool {
-	if !p.open || p.err != nil || p.tok.kind != word || !isKeyword(p.tok.text) {
-		return false
-	}
-	switch next := p.peek(); next.kind {
-	case symbol:
-		switch next.text {
-		case ",", ".", "[", "=", "<", "<=", ">", ">=", "<>", "!=", ")":
-			return !p.tok.isWord("IN")
-		}
-	case word:
-		for _, w := range []string{"BETWEEN", "IN", "IS", "FROM", "WHERE"} {
-			if next.isWord(w) {
-				return !p.tok.isWord("NOT") && !p.tok.isWord("AND") && !p.tok.isWord("OR") && !p.tok.isWord("DELETE")
-			}
-		}
-	}
-	return false
 }
 
 func (o *Outline) name(name string) {

@@ -3,29 +3,33 @@
 package partiql
 
 import (
-	"strings"
-
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 )
 
-// parser reads one statement. It keeps its first error and then behaves as if at the end.
-type parser struct {
-	lexer      lexer
-	tok        token
-	parameters []attribute.Value
-	used       int // the number of parameters used so far
-	depth      int // the depth of nested conditions
-	err        error
-	failed     int  // the place of the error, in bytes
-	open       bool // the parameters are not known
+// The parsers descend the grammar, each on top of the one before it. A rule calls those of its own
+// parser and of the parsers below.
+type (
+	operandParser   struct{ cursor } // paths and literals
+	conditionParser struct {
+		operandParser
+		depth int // of nested conditions
+	}
+	parser struct{ conditionParser } // statements
+)
+
+func newParser(text string) *parser {
+	p := new(parser)
+	p.lexer.src = text
+	return p
 }
 
 // Parse parses a statement. Errors are AWS's.
 func Parse(text string, parameters []attribute.Value) (*Statement, error) {
-	p := &parser{lexer: lexer{src: text}, parameters: parameters}
+	p := newParser(text)
+	p.parameters = parameters
 	p.advance()
 	s := p.statement()
 	p.take(";")
@@ -46,62 +50,6 @@ func Parse(text string, parameters []attribute.Value) (*Statement, error) {
 }
 
 var errParameters = exception.Invalid("Number of parameters in request and statement don't match.")
-
-func (p *parser) fail(err error) {
-	if p.err == nil {
-		p.err, p.failed = err, p.tok.start
-	}
-	p.tok = token{kind: eof, start: len(p.lexer.src), end: len(p.lexer.src)}
-	p.lexer.pos = len(p.lexer.src)
-}
-
-// malformed fails because the text is not a statement.
-func (p *parser) malformed(detail string) {
-	p.fail(exception.Invalid("Statement wasn't well formed, can't be processed: %s", detail))
-}
-
-func (p *parser) invalid(format string, args ...any) { p.fail(exception.Invalid(format, args...)) }
-
-func (p *parser) advance() {
-	if p.err != nil {
-		return
-	}
-	if p.tok = p.lexer.next(); p.tok.kind == wrong {
-		p.malformed("")
-	}
-}
-
-// peek returns the token after the current one.
-func (p *parser) peek() token {
-	ahead := p.lexer
-	return ahead.next()
-}
-
-func (p *parser) is(text string) bool { return p.tok.kind == symbol && p.tok.text == text }
-
-func (p *parser) take(text string) bool {
-	if p.err != nil || !p.is(text) {
-		return false
-	}
-	p.advance()
-	return true
-}
-
-func (p *parser) expect(text, detail string) {
-	if !p.take(text) && p.err == nil {
-		p.malformed(detail)
-	}
-}
-
-func (t token) isWord(w string) bool { return t.kind == word && strings.EqualFold(t.text, w) }
-
-func (p *parser) takeWord(w string) bool {
-	if p.err != nil || !p.tok.isWord(w) {
-		return false
-	}
-	p.advance()
-	return true
-}
 
 func (p *parser) statement() *Statement {
 	s := new(Statement)
@@ -242,82 +190,6 @@ func (p *parser) from(s *Statement) {
 	if p.is(",") {
 		p.invalid("Only select from a single table or index is supported.")
 	}
-}
-
-// simplePath reads names with dots between them.
-func (p *parser) simplePath() []string {
-	var names []string
-	for {
-		if p.err != nil || p.tok.kind != quoted && (p.tok.kind != word || isKeyword(p.tok.text)) {
-			p.malformed("Expected identifier for simple path")
-			return []string{""}
-		}
-		names = append(names, p.tok.text)
-		p.advance()
-		if !p.take(".") {
-			return names
-		}
-	}
-}
-
-// path reads a document path. detail is the message if the path begins with a keyword.
-func (p *parser) path(detail string) expression.Path {
-	path := expression.Path{Name: p.name(detail)}
-	for p.err == nil {
-		switch {
-		case p.take("."):
-			path.Steps = append(path.Steps, expression.Step{Field: p.name("Invalid path dot component"), Index: -1})
-		case p.take("["):
-			if p.tok.kind == str {
-				path.Steps = append(path.Steps, expression.Step{Field: p.tok.text, Index: -1})
-				p.advance()
-			} else {
-				path.Steps = append(path.Steps, expression.Step{Index: p.listIndex()})
-			}
-			p.expect("]", "Expected right bracket")
-		default:
-			if len(path.Steps) >= expression.MaxLevels {
-				p.invalid("The document path has too many nesting levels; nesting levels: %d", len(path.Steps)+1)
-			}
-			return path
-		}
-	}
-	return path
-}
-
-func (p *parser) name(detail string) string {
-	t := p.tok
-	switch {
-	case t.kind == quoted && t.text == "":
-		p.invalid("Path component cannot be an empty string")
-	case t.kind == quoted, t.kind == word && !isKeyword(t.text), p.namedByKeyword():
-		p.advance()
-		return t.text
-	case t.kind == word:
-		p.malformed(detail)
-	default:
-		p.malformed("Unexpected term")
-	}
-	return ""
-}
-
-func (p *parser) listIndex() int {
-	sign := ""
-	if p.take("-") {
-		sign = "-"
-	}
-	t := p.tok
-	if t.kind != number || strings.ContainsAny(t.text, ".eE") {
-		p.malformed("Expected list index")
-		return 0
-	}
-	p.advance()
-	n, ok := int32Of(t.text)
-	if !ok || sign != "" && n != 0 {
-		p.invalid("List index is not within the allowable range; index: [%s%s]%s", sign, t.text, p.lexer.at(t))
-		return 0
-	}
-	return n
 }
 
 func (p *parser) whereOf(s *Statement) {
