@@ -55,6 +55,8 @@ type ItemsResponse struct {
 	ScannedCount int
 	LastKey      attribute.Item // LastEvaluatedKey; nil: none
 	Capacity     *ConsumedCapacity
+
+	Sorted bool // each item is written as AppendItem does, with its names sorted
 }
 
 // AppendJSON implements Response.

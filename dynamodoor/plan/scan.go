@@ -75,7 +75,7 @@ func reading(t *Table, q api.Request) *Direct {
 			return exception.New(exception.InternalServerError, "an answer of type %T to a read", r)
 		}
 		for i := range out.Items {
-			out.Items[i] = t.show(out.Items[i])
+			out.Items[i] = t.showSorted(out.Items[i], out.Sorted)
 		}
 		t.visibleCapacity(out.Capacity)
 		if out.LastKey == nil || t.drawn() {

@@ -25,6 +25,17 @@ func (t *Table) show(item attribute.Encoded) attribute.Encoded {
 	return item
 }
 
+// showSorted does what show does. If the item's names are sorted, it reads the item only as far as
+// the partition key.
+func (t *Table) showSorted(item attribute.Encoded, sorted bool) attribute.Encoded {
+	if sorted && t.adopted == nil {
+		if rest, _, ok := cutPartition(item); ok {
+			return rest
+		}
+	}
+	return t.show(item)
+}
+
 // showCopy does what show does, but leaves the item itself unchanged.
 func (t *Table) showCopy(item attribute.Encoded) attribute.Encoded {
 	if t != nil && t.adopted == nil {

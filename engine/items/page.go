@@ -122,7 +122,7 @@ type pager struct {
 // page reads a page and answers it.
 func (rd *reader) page(ctx context.Context, c *Call, r *reading) (api.Response, error) {
 	r.after()
-	p := &pager{reading: r, c: c, out: &api.ItemsResponse{CountOnly: r.Select == api.SelectCount}}
+	p := &pager{reading: r, c: c, out: &api.ItemsResponse{CountOnly: r.Select == api.SelectCount, Sorted: true}}
 	if !p.out.CountOnly {
 		p.out.Items = make([]attribute.Encoded, 0, min(r.Limit, fewItems))
 	}
