@@ -51,7 +51,7 @@ func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 		}
 		made := *w
 		made.JSON = nil
-		if err := made.json(v.Bytes); err != nil {
+		if err := made.json(v.Bytes, env.FromJSON); err != nil {
 			return nil, err
 		}
 		w = &made

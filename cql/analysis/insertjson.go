@@ -3,20 +3,27 @@
 package analysis
 
 import (
+	"errors"
+
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// insertJSON analyses INSERT … JSON. It analyses a literal at once; Bind analyses a marker's text.
+// insertJSON analyses INSERT … JSON. It analyses a literal at once, unless its values are much longer
+// than the text. Bind analyses the others and a marker's text, and counts the values.
 func (w *writeBuilder) insertJSON(stmt *syntax.Insert) error {
 	w.JSONUnset = stmt.JSONUnset
 	if c, ok := stmt.JSON.(*syntax.Constant); ok {
-		if err := w.Write.json([]byte(c.Text)); err != nil {
-			return err
+		made := *w.Write
+		err := made.json([]byte(c.Text), shortJSON)
+		if err == errLater {
+			w.JSON, w.Scope = &eval.Const{T: value.Native(value.Text), Value: []byte(c.Text)}, ScopeRows
+			return nil
 		}
-		return nil
+		*w.Write = made
+		return err
 	}
 	x, err := w.prepare(stmt.JSON, spec{name: "[json]", t: value.Native(value.Text)})
 	w.JSON = x
@@ -24,24 +31,48 @@ func (w *writeBuilder) insertJSON(stmt *syntax.Insert) error {
 	return err
 }
 
+// errLater means that a value is too long for an analysis, which counts no memory.
+var errLater = errors.New("the value is read when the statement is bound")
+
+// shortJSON returns the value of a JSON text, or errLater.
+func shortJSON(t *value.Type, text []byte, wrong func(error) error) ([]byte, error) {
+	v, ok, err := t.FromJSON(text, 4*len(text)+64)
+	switch {
+	case err != nil:
+		return nil, wrong(err)
+	case !ok:
+		return nil, errLater
+	}
+	return v, nil
+}
+
 // json builds the write from the members of a JSON object. It sets each column. Absent columns
-// become null, unless the statement says DEFAULT UNSET.
-func (w *Write) json(text []byte) error {
-	members, err := value.Members(text)
+// become null, unless the statement says DEFAULT UNSET. read returns a column's value, or an error
+// that wrong makes of the one that the client sees.
+func (w *Write) json(text []byte, read func(t *value.Type, text []byte, wrong func(error) error) ([]byte, error)) error {
+	columns := w.Table.All()
+	names := make(map[string]int, len(columns))
+	for i, c := range columns {
+		names[c.Name] = i
+	}
+	given, other, err := value.Members(text, len(columns), func(name []byte) int {
+		if i, ok := names[string(name)]; ok {
+			return i
+		}
+		return -1
+	})
 	if err != nil {
 		return inner(err)
 	}
-	given := make(map[string][]byte, len(members))
-	for _, m := range members {
-		given[m.Name] = m.Value
-	}
-	for _, c := range w.Table.All() {
-		member, ok := given[c.Name]
-		delete(given, c.Name)
+	for i, c := range columns {
+		ok := given[i] != nil
 		x := &eval.Const{T: c.Type}
 		if ok {
-			if x.Value, err = c.Type.FromJSON(member); err != nil {
+			x.Value, err = read(c.Type, given[i], func(err error) error {
 				return invalid("Error decoding JSON value for %s: %s", c.Name, err)
+			})
+			if err != nil {
+				return err
 			}
 		}
 		switch c.Kind {
@@ -61,10 +92,8 @@ func (w *Write) json(text []byte) error {
 			}
 		}
 	}
-	for _, m := range members {
-		if _, left := given[m.Name]; left {
-			return invalid("JSON values map contains unrecognized column: %s", m.Name)
-		}
+	if other != nil {
+		return invalid("JSON values map contains unrecognized column: %s", *other)
 	}
 	w.Scope = ScopeRows
 	return nil

@@ -121,7 +121,7 @@ func (ev *evaluation) call(c *Call) ([]byte, error) {
 		}
 	}
 	if c.Func.grow != nil {
-		return ev.grow(ev.env, c.Func.Name, total(args), func(most int) ([]byte, bool, error) { return c.Func.grow(args, most) })
+		return ev.grow(ev.env, c.Func.Name, total(args), c.Func.beside, func(most int) ([]byte, bool, error) { return c.Func.grow(args, most) })
 	}
 	v, err := c.Func.call(ev.env, args)
 	if err != nil || shared(v, args) {

@@ -28,6 +28,10 @@ type Function struct {
 	// at any time, if the result would be longer than most bytes.
 	grow func(args [][]byte, most int) (v []byte, ok bool, err error)
 
+	// beside, if not nil, returns how many bytes grow takes beside the value, for arguments of so many
+	// bytes.
+	beside func(from, most int) int
+
 	start func() accumulator
 }
 

@@ -20,7 +20,7 @@ func (s *Selection) object(ev *evaluation, values [][]byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return ev.grow(ev.env, "SELECT JSON", bytes, func(most int) ([]byte, bool, error) {
+	return ev.grow(ev.env, "SELECT JSON", bytes, nil, func(most int) ([]byte, bool, error) {
 		dst, ok := append(buffer(bytes, most), '{'), true
 		for i, name := range s.JSON {
 			if i > 0 {
@@ -42,6 +42,25 @@ func buffer(bytes, most int) []byte {
 		return make([]byte, 0, most)
 	}
 	return make([]byte, 0, min(most, bytes+bytes/2+16))
+}
+
+// besideJSON returns how much memory value.Type.FromJSON takes for a text: as it makes the value, it
+// may hold it twice.
+func besideJSON(from, most int) int { return value.BesideJSON*from + most }
+
+// FromJSON returns the value of a type that a JSON text denotes in INSERT JSON. The value counts as
+// one that a function makes for a term. wrong makes the error of a text that denotes none.
+func (e *Env) FromJSON(t *value.Type, text []byte, wrong func(error) error) ([]byte, error) {
+	m := making{bytes: e.made}
+	v, err := m.grow(e, "INSERT JSON", len(text), besideJSON, func(most int) ([]byte, bool, error) {
+		v, ok, err := t.FromJSON(text, most)
+		if err != nil {
+			err = wrong(err)
+		}
+		return v, ok, err
+	})
+	e.made = m.bytes
+	return v, err
 }
 
 // notJSON returns from_json's error for a text that is not JSON, or not of the type.
@@ -73,16 +92,16 @@ func addJSON(add func(*factory)) {
 				if receiver == nil {
 					return nil, invalid("%s() cannot be used in the selection clause of a SELECT statement", name)
 				}
-				fn := &Function{Name: name, Args: []*value.Type{value.Native(value.Text)}, Returns: receiver, Pure: true}
-				fn.call = func(_ *Env, args [][]byte) ([]byte, error) {
+				fn := &Function{Name: name, Args: []*value.Type{value.Native(value.Text)}, Returns: receiver, Pure: true, beside: besideJSON}
+				fn.grow = func(args [][]byte, most int) ([]byte, bool, error) {
 					if args[0] == nil {
-						return nil, nil
+						return nil, true, nil
 					}
-					v, err := receiver.FromJSON(args[0])
+					v, ok, err := receiver.FromJSON(args[0], most)
 					if err != nil {
-						return nil, notJSON(fn, args[0], err)
+						err = notJSON(fn, args[0], err)
 					}
-					return v, nil
+					return v, ok, err
 				}
 				return fn, nil
 			}})

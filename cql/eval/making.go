@@ -37,12 +37,16 @@ func (m *making) room(env *Env, what string, bytes int) error {
 
 // grow makes a value whose length is not known before. try returns false if the value is longer
 // than most bytes. Then grow asks for more memory and lets it try again. from is the length of what
-// the value is made of.
-func (m *making) grow(env *Env, what string, from int, try func(most int) ([]byte, bool, error)) ([]byte, error) {
+// the value is made of. beside, if not nil, returns how many bytes try takes beside the value.
+func (m *making) grow(env *Env, what string, from int, beside func(from, most int) int, try func(most int) ([]byte, bool, error)) ([]byte, error) {
 	left := maxMade - m.bytes
 	for most := max(3*from, firstTry); ; most *= 4 {
 		most = min(most, left)
-		if err := env.hold(m.before + m.bytes + most); err != nil {
+		hold := m.before + m.bytes + most
+		if beside != nil {
+			hold += beside(from, most)
+		}
+		if err := env.hold(hold); err != nil {
 			return nil, err
 		}
 		v, ok, err := try(most)

@@ -36,6 +36,16 @@ func callOf(t *testing.T, name string, args ...Expr) *Call {
 	return &Call{Func: f, Args: args}
 }
 
+// fromJSON makes a call of from_json.
+func fromJSON(t *testing.T, to *value.Type, json string) Expr {
+	t.Helper()
+	f, err := factories["from_json"].make(factories["from_json"], nil, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Call{Func: f, Args: []Expr{&Const{T: value.Native(value.Text), Value: []byte(json)}}}
+}
+
 // store records how much an evaluation asks for, and refuses what is more than most.
 type store struct{ most, asked int }
 
@@ -71,7 +81,10 @@ func longer(t *testing.T) map[string]Expr {
 	for i := range wide {
 		wide[i] = callOf(t, "to_json", column)
 	}
+	wideType := &value.Type{Kind: value.UDT, Name: "u", Fields: make([]string, 5000), Elems: types(text, 5000)}
+	elements := "[{}" + strings.Repeat(",{}", 5000) + "]"
 	return map[string]Expr{
+		"from_json":                fromJSON(t, value.ListOf(wideType, true), elements),
 		"to_json of to_json":       json,
 		"text + text":              sum,
 		"keys within keys":         callOf(t, "to_json", &Const{T: nested, Value: key}),

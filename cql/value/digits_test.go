@@ -127,7 +127,7 @@ func TestTooManyDigits(t *testing.T) {
 		if _, err := typ.FromString(more); err == nil {
 			t.Errorf("%s: %d digits were read", typ, MaxDigits+1)
 		}
-		if _, err := typ.FromJSON([]byte(more)); err == nil {
+		if _, err := fromJSON(typ, more); err == nil {
 			t.Errorf("%s: %d digits were read as JSON", typ, MaxDigits+1)
 		}
 	}
@@ -148,7 +148,7 @@ func TestErrorsOfDeepJSON(t *testing.T) {
 	text := []byte(strings.Repeat(`[{"a":`, deep/2) + `"` + strings.Repeat("x", long) + `"` + strings.Repeat("}]", deep/2))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := Native(Int).FromJSON(text)
+	_, err := fromJSON(Native(Int), string(text))
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.Contains(err.Error(), "but got a ArrayList: [{a=[{a=") {
 		t.Errorf("error %.100v", err)

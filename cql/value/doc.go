@@ -7,7 +7,7 @@
 // which many types allow. The operations on a value are methods of *Type:
 //
 //	t, err := value.ParseType("frozen<map<text, int>>", nil)
-//	v, err := t.FromJSON([]byte(`{"b": 2, "a": 1}`))
+//	v, _, err := t.FromJSON([]byte(`{"b": 2, "a": 1}`), 1<<20)
 //	t.Format(nil, v)                             // {'a': 1, 'b': 2}
 //	for p := t.Parts(v); p.Next(); { p.Part() }  // a, 1, b, 2 as bytes
 //
