@@ -48,6 +48,7 @@ type memo struct {
 	matches   map[question]matched
 	functions map[question]resolved
 	exact     map[question]*value.Type
+	fields    map[*string]map[string]int // of types with many fields, by their first field
 }
 
 type matched struct {
@@ -62,7 +63,29 @@ type resolved struct {
 }
 
 func newMemo() *memo {
-	return &memo{map[question]matched{}, map[question]resolved{}, map[question]*value.Type{}}
+	return &memo{map[question]matched{}, map[question]resolved{}, map[question]*value.Type{}, nil}
+}
+
+// field returns the index of a UDT's field, or -1.
+func (m *memo) field(t *value.Type, name string) int {
+	if len(t.Fields) <= 16 {
+		return t.Field(name)
+	}
+	fields := m.fields[&t.Fields[0]]
+	if fields == nil {
+		fields = make(map[string]int, len(t.Fields))
+		for i, f := range t.Fields {
+			fields[f] = i
+		}
+		if m.fields == nil {
+			m.fields = map[*string]map[string]int{}
+		}
+		m.fields[&t.Fields[0]] = fields
+	}
+	if i, ok := fields[name]; ok {
+		return i
+	}
+	return -1
 }
 
 // spec describes what a term is a value for. It corresponds to Cassandra's ColumnSpecification.

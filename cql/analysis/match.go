@@ -181,7 +181,7 @@ func (a *typing) asUDT(e *syntax.Map, t *value.Type) (*syntax.UDT, error) {
 		if !ok {
 			return nil, invalid("%s is not a valid field identifier of type %s ", a.text(entry.Key), t.Name)
 		}
-		if t.Field(c.Name) < 0 {
+		if a.memo.field(t, c.Name) < 0 {
 			return nil, invalid("Unknown field '%s' in value of user defined type %s", c.Name, t.Name)
 		}
 		u.Fields = append(u.Fields, syntax.UDTField{Name: c.Name, Value: entry.Value})

@@ -484,18 +484,14 @@ func (a *selectors) udtSelector(e *syntax.Map, t *value.Type) (eval.Expr, string
 	}
 	c := &eval.Collection{T: t}
 	var names []string
-	for i, f := range t.Fields {
-		v := field(u, f)
-		if v == nil {
-			c.Elems = append(c.Elems, &eval.Const{T: t.Elems[i]})
-			continue
-		}
-		x, name, err := a.selector(v, t.Elems[i])
+	fields, _ := a.fields(u, t)
+	for _, f := range fields {
+		x, name, err := a.selector(f.value, t.Elems[f.index])
 		if err != nil {
 			return nil, "", err
 		}
-		c.Elems = append(c.Elems, x)
-		names = append(names, f+": "+name)
+		c.Elems, c.Fields = append(c.Elems, x), append(c.Fields, f.index)
+		names = append(names, t.Fields[f.index]+": "+name)
 	}
 	return c, "{" + strings.Join(names, ", ") + "}", nil
 }

@@ -3,7 +3,9 @@
 package analysis
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -220,30 +222,39 @@ func (a *typing) checkFields(u *syntax.UDT, s spec) error {
 	if s.t.Kind != value.UDT {
 		return invalid("Invalid user type literal for %s of type %s", s.name, s.t)
 	}
-	for i, name := range s.t.Fields {
-		e := field(u, name)
-		if e == nil {
-			continue
-		}
-		m, err := a.match(e, s.t.Elems[i])
+	fields, _ := a.fields(u, s.t)
+	for _, f := range fields {
+		m, err := a.match(f.value, s.t.Elems[f.index])
 		if err != nil {
 			return err
 		}
 		if m == eval.NotAssignable {
-			return invalid("Invalid user type literal for %s: field %s is not of type %s", s.name, name, s.t.Elems[i])
+			return invalid("Invalid user type literal for %s: field %s is not of type %s", s.name, s.t.Fields[f.index], s.t.Elems[f.index])
 		}
 	}
 	return nil
 }
 
-// field returns the value given for a field: the last one, if it is given more than once.
-func field(u *syntax.UDT, name string) syntax.Expr {
-	for i := len(u.Fields) - 1; i >= 0; i-- {
-		if u.Fields[i].Name == name {
-			return u.Fields[i].Value
+// given is a field of a UDT that a literal gives.
+type given struct {
+	index int
+	value syntax.Expr
+}
+
+// fields returns the fields of a type that a literal gives, in the type's order, and the first name
+// that is no field. The last value counts if a field is given more than once.
+func (a *typing) fields(u *syntax.UDT, t *value.Type) (fields []given, unknown *string) {
+	fields = make([]given, 0, len(u.Fields))
+	for i := range slices.Backward(u.Fields) {
+		f := a.memo.field(t, u.Fields[i].Name)
+		if f < 0 {
+			unknown = &u.Fields[i].Name
+			continue
 		}
+		fields = append(fields, given{f, u.Fields[i].Value})
 	}
-	return nil
+	slices.SortStableFunc(fields, func(x, y given) int { return cmp.Compare(x.index, y.index) })
+	return slices.CompactFunc(fields, func(x, y given) bool { return x.index == y.index }), unknown
 }
 
 func (a *terms) udt(u *syntax.UDT, s spec) (eval.Expr, error) {
@@ -251,21 +262,16 @@ func (a *terms) udt(u *syntax.UDT, s spec) (eval.Expr, error) {
 		return nil, err
 	}
 	c := &eval.Collection{T: s.t}
-	for i, name := range s.t.Fields {
-		e := field(u, name)
-		if e == nil {
-			e = &syntax.Null{}
-		}
-		x, err := a.prepare(e, fieldSpec(s, i))
+	fields, unknown := a.fields(u, s.t)
+	for _, f := range fields {
+		x, err := a.prepare(f.value, fieldSpec(s, f.index))
 		if err != nil {
 			return nil, err
 		}
-		c.Elems = append(c.Elems, x)
+		c.Elems, c.Fields = append(c.Elems, x), append(c.Fields, f.index)
 	}
-	for _, f := range u.Fields {
-		if s.t.Field(f.Name) < 0 {
-			return nil, invalid("Unknown field '%s' in value of user defined type %s", f.Name, s.t.Name)
-		}
+	if unknown != nil {
+		return nil, invalid("Unknown field '%s' in value of user defined type %s", *unknown, s.t.Name)
 	}
 	return fold(c)
 }
@@ -401,12 +407,33 @@ func argSpec(f *eval.Function, i int) spec {
 	return spec{name: "arg" + itoa(i) + "(system." + strings.ToLower(f.Name) + ")", t: f.Args[i]}
 }
 
-// fold turns a literal of constants into one constant. It returns any other literal unchanged.
+// fold turns a literal of constants into one constant. It leaves a literal as it is that gives few of
+// the many fields of a UDT: the value is much longer than the text, so it is made, and counted, when
+// the statement is bound. It returns any other literal unchanged.
 func fold(c *eval.Collection) (eval.Expr, error) {
+	wide := c.Fields != nil && len(c.T.Elems) > 16+4*len(c.Elems)
+	var null eval.Expr
 	for _, e := range c.Elems {
-		if _, ok := e.(*eval.Const); !ok {
-			return c, nil
+		switch e := e.(type) {
+		case *eval.Const:
+			if e.Value == nil {
+				null = e
+			}
+			continue
+		case *eval.Collection:
+			if e.Constant {
+				wide = true
+				continue
+			}
 		}
+		return c, nil
+	}
+	c.Constant = wide
+	switch {
+	case wide && (null == nil || tupleLike(c.T)):
+		return c, nil
+	case wide: // the error of a null is the analysis's
+		c = &eval.Collection{T: c.T, Elems: []eval.Expr{null}}
 	}
 	v, err := eval.Eval(c, &eval.Env{}, nil)
 	if err != nil {

@@ -32,6 +32,20 @@ func wideTable() *schema.Schema {
 	return &schema.Schema{Keyspaces: map[string]*schema.Keyspace{keyspace: {Name: keyspace, Tables: map[string]*schema.Table{"w": table}, Types: map[string]*value.Type{"wide": u}}}}
 }
 
+// TestNullBesideWideLiteral has the analysis refuse a null within a list, as it does without a literal
+// that Bind makes.
+func TestNullBesideWideLiteral(t *testing.T) {
+	for _, list := range []string{"[null]", "[{f7:1}, null]", "[null, {f7:1}]"} {
+		stmt, err := syntax.Parse("INSERT INTO w (p, v) VALUES (1, " + list + ")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = Analyze(stmt, wideTable(), keyspace); err == nil || !strings.Contains(err.Error(), "null is not supported inside collections") {
+			t.Errorf("%s: error %v", list, err)
+		}
+	}
+}
+
 // room is a memory of which so many bytes are free.
 type room int
 
@@ -57,6 +71,8 @@ func TestWideLiterals(t *testing.T) {
 	}{
 		{`INSERT INTO w JSON '{"p":1,"v":%s}'`, "{}", ""},
 		{`INSERT INTO w (p, v) VALUES (1, from_json('%s'))`, "{}", ""},
+		{"INSERT INTO w (p, v) VALUES (1, %s)", "{f7:1}", ""},
+		{"INSERT INTO w (p, v) VALUES (1, %s)", "(wide){f7:1}", ""},
 		{"INSERT INTO w JSON ?", "{}", `{"p":1,"v":%s}`},
 	} {
 		run := func(n int, memory eval.Env) (w *BoundWrite, analysed, bound int, err error) {
@@ -85,7 +101,7 @@ func TestWideLiterals(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.text, err)
 		}
-		if v := w.Mutations[0].Value; len(v) != 4+1000*(4+4*wideFields) {
+		if v := w.Mutations[0].Value; len(v) != 4+1000*(4+4*wideFields+4*strings.Count(c.elem, ":")) {
 			t.Errorf("%s: a value of %d bytes", c.text, len(v))
 		}
 		if most := 500*1000*len(c.elem) + 1<<20; took > most {

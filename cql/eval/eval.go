@@ -179,7 +179,7 @@ func (ev *evaluation) collection(c *Collection) ([]byte, error) {
 			case value.Tuple:
 				return nil, invalid("Invalid unset value for tuple field number %d", i)
 			case value.UDT:
-				return nil, invalid("Invalid unset value for field '%s' of user defined type %s", c.T.Fields[i], c.T.Name)
+				return nil, invalid("Invalid unset value for field '%s' of user defined type %s", c.T.Fields[c.index(i)], c.T.Name)
 			}
 			return nil, invalid("Invalid unset value for element number %d of a collection", i)
 		}
@@ -193,13 +193,41 @@ func (ev *evaluation) collection(c *Collection) ([]byte, error) {
 		bytes += 4 + len(v)
 		elems[i] = v
 	}
+	if c.Fields != nil {
+		bytes += 4 * (len(c.T.Elems) - len(elems))
+	}
 	if err := ev.room(ev.env, literalOf(c.T), bytes); err != nil {
 		return nil, err
+	}
+	if c.Fields != nil {
+		return c.udt(elems, bytes), nil
 	}
 	if c.T.Kind == value.Set || c.T.Kind == value.Map {
 		elems = c.T.Sort(elems)
 	}
 	return c.T.Build(nil, elems), nil
+}
+
+// index returns which field of a UDT an element is.
+func (c *Collection) index(i int) int {
+	if c.Fields != nil {
+		return c.Fields[i]
+	}
+	return i
+}
+
+// udt builds a UDT of about so many bytes from the values of the fields that are given.
+func (c *Collection) udt(given [][]byte, bytes int) []byte {
+	dst, next := make([]byte, 0, bytes), 0
+	for i := range c.T.Elems {
+		if next == len(given) || c.Fields[next] != i {
+			dst = value.AppendPart(dst, nil)
+			continue
+		}
+		dst = value.AppendPart(dst, given[next])
+		next++
+	}
+	return dst
 }
 
 func (ev *evaluation) field(f *Field) ([]byte, error) {

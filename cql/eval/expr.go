@@ -43,6 +43,13 @@ type Call struct {
 type Collection struct {
 	T     *value.Type
 	Elems []Expr
+
+	// Fields are the fields of a UDT that Elems give by name, ascending; the others are null. If it is
+	// nil, Elems give the first fields.
+	Fields []int
+
+	// Constant is set if the value is always the same, and too long to be made by an analysis.
+	Constant bool
 }
 
 // Field is a field of a UDT.
