@@ -97,7 +97,7 @@ func (c *Change) Moved(from *Table, key, clustering [][]byte) Moved {
 // shardsOf returns the shards that can have rows of the slice. That is one shard if the slice
 // binds all columns that decide the shard, and the shards of some epochs of rows if the slice
 // bounds the first clustering column.
-func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
+func (t *placement) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
 	if t.Layout.Strategy.Anywhere() || len(all) == 1 {
 		return all
 	}
@@ -113,7 +113,7 @@ func (t *Table) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
 }
 
 // ofEpochs returns the shards of the row epochs that can have rows of the slice.
-func (t *Table) ofEpochs(key [][]byte, s analysis.Slice, all []int) []int {
+func (t *placement) ofEpochs(key [][]byte, s analysis.Slice, all []int) []int {
 	spread := t.Layout.Spread(AppendKey(nil, key))
 	if t.first < 0 || len(spread.Rows) == 0 {
 		return all

@@ -92,7 +92,7 @@ func (p *Select) limited() bool { return p.Output != Combined }
 
 // keyColumns returns the column names of the physical partition key. They are the columns of the
 // logical partition key and, if the table has shards, the shard column.
-func (t *Table) keyColumns() []string {
+func (t *placement) keyColumns() []string {
 	var out []string
 	for _, c := range t.PartitionKey {
 		out = append(out, c.Name)

@@ -35,7 +35,7 @@ func NewKept(t *schema.Table, k Kept) (*Table, error) {
 }
 
 // Plain reports whether the physical table has no shards: all rows are in shard.PlainPlace.
-func (t *Table) Plain() bool { return t.Layout.Plain() }
+func (t *placement) Plain() bool { return t.Layout.Plain() }
 
 // Physical returns the physical table's name.
 func (t *Table) Physical() syntax.Name {

@@ -33,7 +33,7 @@ func Within(s analysis.Slice, after, upto [][]byte, reversed bool) analysis.Slic
 
 // resume yields the slices that have anything after the clustering key after (nil: all slices),
 // in reading order. The slice that holds the key comes with it.
-func (t *Table) resume(all *analysis.Slices, after [][]byte, reversed bool) iter.Seq2[analysis.Slice, [][]byte] {
+func (t *placement) resume(all *analysis.Slices, after [][]byte, reversed bool) iter.Seq2[analysis.Slice, [][]byte] {
 	return func(yield func(analysis.Slice, [][]byte) bool) {
 		i, step := 0, 1
 		if reversed {
@@ -60,7 +60,7 @@ func (t *Table) resume(all *analysis.Slices, after [][]byte, reversed bool) iter
 // pieces splits s into simple slices, in clustering order. In a simple slice, each end differs
 // from the common prefix in one component; or tuples can express the slice, because the columns
 // after the prefix all have one direction.
-func (t *Table) pieces(s analysis.Slice) []analysis.Slice {
+func (t *placement) pieces(s analysis.Slice) []analysis.Slice {
 	p := t.common(s)
 	if len(s.Start.Prefix)-p <= 1 && len(s.End.Prefix)-p <= 1 || t.uniform(p, max(len(s.Start.Prefix), len(s.End.Prefix))) {
 		return []analysis.Slice{s}
@@ -90,7 +90,7 @@ func (t *Table) pieces(s analysis.Slice) []analysis.Slice {
 
 // common returns the length of the prefix that both ends share. Equal values may have different
 // bytes. The last component of an exclusive end belongs to the bound, not to the prefix.
-func (t *Table) common(s analysis.Slice) int {
+func (t *placement) common(s analysis.Slice) int {
 	n := min(len(s.Start.Prefix), len(s.End.Prefix))
 	p := 0
 	for p < n && t.Clustering[p].Type.Compare(s.Start.Prefix[p], s.End.Prefix[p]) == 0 {
@@ -103,7 +103,7 @@ func (t *Table) common(s analysis.Slice) int {
 }
 
 // uniform says whether the clustering columns from and up to have one direction.
-func (t *Table) uniform(from, to int) bool {
+func (t *placement) uniform(from, to int) bool {
 	for i := from + 1; i < to; i++ {
 		if t.Clustering[i].Desc != t.Clustering[from].Desc {
 			return false

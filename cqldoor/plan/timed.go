@@ -32,7 +32,7 @@ type timing struct {
 }
 
 // Timed says that the table's physical partitions are buckets of time.
-func (t *Table) Timed() bool { return t.timing != nil }
+func (t *placement) Timed() bool { return t.timing != nil }
 
 // newTiming checks that a table can use strategy time, and lists the columns that decide a row's
 // shard.
@@ -65,7 +65,7 @@ func newTiming(t *schema.Table, l *shard.Layout) (_ *timing, by []int, err error
 }
 
 // timedShard returns the shard of a row. by are the values of the columns that decide the shard.
-func (t *Table) timedShard(by [][]byte) int {
+func (t *placement) timedShard(by [][]byte) int {
 	bucket := t.timing.grid.OfValue(t.timing.kind, by[0])
 	if t.Layout.N == 1 {
 		return t.Layout.InBucket(bucket)
@@ -79,10 +79,10 @@ func (t *Table) timedShard(by [][]byte) int {
 }
 
 // BucketOf returns the bucket that a shard belongs to.
-func (t *Table) BucketOf(shard int) int64 { return t.timing.grid.Bucket(shard) }
+func (t *placement) BucketOf(shard int) int64 { return t.timing.grid.Bucket(shard) }
 
 // Buckets returns the first and the last bucket that can have rows of a slice.
-func (t *Table) Buckets(s analysis.Slice) (first, last int64) {
+func (t *placement) Buckets(s analysis.Slice) (first, last int64) {
 	end := func(b analysis.Bound) []byte {
 		if len(b.Prefix) == 0 {
 			return nil
@@ -215,7 +215,7 @@ func (p *Select) timedSegments(b *analysis.BoundSelect, dir Directory, index int
 
 // rowShard returns the shard of all rows of a slice, if the slice binds the columns that decide
 // the shard.
-func (t *Table) rowShard(s analysis.Slice) (int, bool) {
+func (t *placement) rowShard(s analysis.Slice) (int, bool) {
 	p := t.common(s)
 	by := make([][]byte, len(t.by))
 	for i, at := range t.by {
@@ -228,7 +228,7 @@ func (t *Table) rowShard(s analysis.Slice) (int, bool) {
 }
 
 // bucketText formats the beginning of a shard's bucket.
-func (t *Table) bucketText(shard int) string {
+func (t *placement) bucketText(shard int) string {
 	at := t.timing.grid.Start(t.BucketOf(shard))
 	if at < leastShown || at > mostShown {
 		return "the buckets at an end of time" // no text has their years
@@ -268,7 +268,7 @@ func (p *Write) deleted(b *analysis.BoundWrite) analysis.Slices {
 
 // near says whether a slice spans so few buckets that the deletion is sent to all of them, in the
 // directory or not.
-func (t *Table) near(s analysis.Slice) bool {
+func (t *placement) near(s analysis.Slice) bool {
 	first, last := t.Buckets(s)
 	return first > last || (last-first+1)*int64(t.Layout.N) <= groupedPlaces
 }

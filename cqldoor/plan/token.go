@@ -39,7 +39,7 @@ func isToken(c *syntax.Call) bool {
 
 // tokenOf returns the result of a call of token(). The result must be known before the statement
 // is executed.
-func (t *Table) tokenOf(c *syntax.Call) (syntax.Expr, error) {
+func (t *placement) tokenOf(c *syntax.Call) (syntax.Expr, error) {
 	certain := true
 	syntax.Walk(c, func(e syntax.Expr) bool {
 		switch e := e.(type) {

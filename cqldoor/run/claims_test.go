@@ -29,7 +29,12 @@ func TestClaimsOfTwoChanges(t *testing.T) {
 				run := func(f func()) { go f() }
 				under := func(started int64) *plan.Table {
 					table := &schema.Table{Keyspace: "ks", Name: "t", ID: [16]byte{7}}
-					return &plan.Table{Table: table, Layout: shard.Plain(), Change: &plan.Change{Change: reshard.Change{Started: started}}}
+					t, err := plan.NewTable(table, shard.Plain())
+					if err != nil {
+						panic(err)
+					}
+					t.Change = &plan.Change{Change: reshard.Change{Started: started}}
+					return t
 				}
 				first, next := under(1), under(second)
 				c.await(t.Context(), first, run)
