@@ -48,6 +48,10 @@ func (d *Door) Name() string {
 // Left says whether the door was shut down with no request under way.
 func (d *Door) Left() bool { return d.Lease == 0 }
 
+// Silent says whether the door has missed several renewals of its lease when its row was read. It
+// may be stopped, or have ended without leaving.
+func (d *Door) Silent() bool { return d.Age > 2*d.Lease+time.Second }
+
 // Table is a sharded table, identified by the id of its physical table.
 type Table struct {
 	Keyspace, Name string

@@ -108,6 +108,7 @@ func (x *schemas) beat(ctx context.Context) (*fleet.Seen, error) {
 		return nil, fmt.Errorf("register this door: %w", err)
 	}
 	x.lease.SetLength(seen.Lease)
+	x.beaten.Store(seen)
 	x.nodes.look(x.lease.Now(), seen.Lease, seen.Doors)
 	return seen, nil
 }

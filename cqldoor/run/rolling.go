@@ -12,7 +12,6 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
-	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -230,14 +229,23 @@ func (o *rollovers) lead() time.Duration {
 	return o.writing + o.leaseAndDrift() + o.ahead + o.skew + 2*o.x.lookEvery()
 }
 
-// doors returns how many doors there are, and how many come before this one in the order of their
-// ids. Later ones announce a shard later, so that seldom two try it.
+// doors returns how many doors are alive, and how many of them come before this one in the order of
+// their ids. Later ones announce a shard later, so that seldom two try it.
 func (o *rollovers) doors() (n, before int) {
-	v := o.x.view.Load()
-	if v.seen == nil {
+	seen := o.x.beaten.Load()
+	if seen == nil {
 		return 1, 0
 	}
-	return max(1, len(v.seen.Doors)), max(0, slices.IndexFunc(v.seen.Doors, func(d *fleet.Door) bool { return d.ID == v.seen.Self }))
+	for _, d := range seen.Doors {
+		switch {
+		case d.ID == seen.Self:
+			before = n
+		case d.Left() || d.Silent():
+			continue
+		}
+		n++
+	}
+	return max(1, n), before
 }
 
 // look estimates how full the current shard of a key is, with what the other doors have shared.

@@ -41,6 +41,7 @@ type schemas struct {
 	rules     *ruled
 	claims    *claims
 	rollovers *rollovers
+	beaten    atomic.Pointer[fleet.Seen] // what the last beat has read; nil: this door is not registered
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // number of refreshes requested

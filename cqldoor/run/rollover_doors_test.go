@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+)
+
+// rollingDoors are doors with one clock, which only the test moves on. The test does what their
+// goroutines would do.
+type rollingDoors struct {
+	t      *testing.T
+	clock  *passingTime
+	scenes []*scene
+	table  string
+	counts []*counted
+	rows   int // written to key 1
+}
+
+const rollingLease = 2 * time.Second
+
+// newRollingDoors starts doors and makes a table whose shards have a number of rows.
+func newRollingDoors(t *testing.T, st store.Store, doors, each int) *rollingDoors {
+	d := &rollingDoors{t: t, clock: new(passingTime)}
+	begun := time.Now()
+	now := func() time.Time { return begun.Add(time.Duration(d.clock.on.Load())) }
+	for range doors {
+		d.scenes = append(d.scenes, newSceneOf(t, st, startRouterBy(t, st, rollingLease, now)))
+	}
+	a := d.scenes[0]
+	d.table = a.keyspace + ".log"
+	a.must(a.v5, "CREATE TABLE "+d.table+fmt.Sprintf(" (k int, c int, v text, PRIMARY KEY (k, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '%d'}", each))
+	for _, s := range d.scenes {
+		s.must(s.v5, "SELECT * FROM "+d.table)
+		s.router.schema.stop()
+		s.router.schema.done.Wait()
+		d.counts = append(d.counts, s.countRollovers())
+	}
+	// Doors of other tests may have ended a moment ago without leaving.
+	for range 300 {
+		d.pass(0)
+		if n, _ := d.scenes[0].router.schema.rollovers.doors(); n == doors {
+			return d
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("doors of other tests do not end")
+	return nil
+}
+
+// TestDoorsThatFillShards counts the doors that are alive: neither those that have left nor those
+// that died lately, whose rows stay for minutes.
+func TestDoorsThatFillShards(t *testing.T) {
+	o := &rollovers{x: &schemas{}}
+	if n, before := o.doors(); n != 1 || before != 0 {
+		t.Errorf("a single door: %d doors, %d before", n, before)
+	}
+	const lease = 2 * time.Second
+	o.x.beaten.Store(&fleet.Seen{Self: [16]byte{5}, Doors: []*fleet.Door{
+		{ID: [16]byte{1}, Lease: lease, Age: time.Minute},
+		{ID: [16]byte{2}, Lease: lease, Age: time.Second},
+		{ID: [16]byte{3}},
+		{ID: [16]byte{5}, Lease: lease},
+		{ID: [16]byte{6}, Lease: lease, Age: 2 * time.Second},
+		{ID: [16]byte{7}, Lease: lease, Age: 9 * time.Minute},
+	}})
+	if n, before := o.doors(); n != 3 || before != 1 {
+		t.Errorf("%d doors, %d before; not 3 and 1", n, before)
+	}
+}
+
+// pass lets time pass. Meanwhile the doors look at what is due. Only the doors in alive do.
+func (d *rollingDoors) pass(by time.Duration, alive ...int) {
+	d.t.Helper()
+	d.clock.on.Add(int64(by))
+	for n, s := range d.scenes {
+		if len(alive) > 0 && !slices.Contains(alive, n) {
+			continue
+		}
+		if err := s.router.schema.pulse(d.t.Context()); err != nil {
+			d.t.Fatal(err)
+		}
+		if err := s.router.schema.rollovers.step(d.t.Context()); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// write writes rows to key 1 through a door.
+func (d *rollingDoors) write(door, rows int) {
+	d.t.Helper()
+	s := d.scenes[door]
+	for range rows {
+		s.must(s.v5, fmt.Sprintf("INSERT INTO %s (k, c, v) VALUES (1, %d, 'x')", d.table, d.rows))
+		d.rows++
+	}
+}
+
+// current returns the current shard of key 1, as a door knows it.
+func (d *rollingDoors) current(door int) int {
+	s := d.scenes[door]
+	return s.router.state.Load().Table(d.scenes[0].keyspace, "log").Layout.Rolled.Current(be32(1), s.router.opts.Now().UnixMicro())
+}
+
+// check has doors read all rows.
+func (d *rollingDoors) check(doors ...int) {
+	d.t.Helper()
+	for _, n := range doors {
+		s := d.scenes[n]
+		if a := s.paged(s.v5, "SELECT c FROM "+d.table+" WHERE k = 1", 700); len(a.Rows) != d.rows || be(a.Rows[d.rows-1][0]) != uint64(d.rows-1) {
+			d.t.Errorf("door %d reads %d of %d rows", n, len(a.Rows), d.rows)
+		}
+	}
+}
+
+// TestTwoDoorsRollOver has two doors write to one key, so that a shard fills in half a minute: what
+// one has acknowledged the other shows, no shard gets much more rows than it should, and each shard
+// costs two writes of the directory for each door at most.
+func TestTwoDoorsRollOver(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		const each, most, tick = 1200, 2, 500 * time.Millisecond
+		d := newRollingDoors(t, st, 2, each)
+		for d.current(0) <= most && d.rows < 2*most*each {
+			for n := range d.scenes {
+				d.write(n, 10)
+				other := d.scenes[1-n]
+				if a := other.must(other.v4, fmt.Sprintf("SELECT c FROM %s WHERE k = 1 AND c = %d", d.table, d.rows-1)); len(a.Rows) != 1 {
+					t.Fatalf("door %d does not show row %d of door %d", 1-n, d.rows-1, n)
+				}
+			}
+			d.pass(tick)
+		}
+		sizes := d.scenes[0].sizes(d.table)
+		t.Logf("shards of %v rows, for %d each; %d and %d writes of the directory", sizes, each, d.counts[0].writes(), d.counts[1].writes())
+		if len(sizes) < most {
+			t.Fatalf("shards of %v rows", sizes)
+		}
+		for i, n := range sizes[:most] {
+			if n > each*12/10 || n < each*8/10 {
+				t.Errorf("shard %d has %d rows, for %d", i+1, n, each)
+			}
+		}
+		if n := d.counts[0].writes() + d.counts[1].writes(); n > 2*2*most {
+			t.Errorf("the doors wrote the directory %d times for %d shards", n, most)
+		}
+		d.check(0, 1)
+		// A deletion at one door is of the shards that the other door has written.
+		a, b := d.scenes[0], d.scenes[1]
+		b.must(b.v5, "DELETE FROM "+d.table+" WHERE k = 1")
+		if x := a.must(a.v5, "SELECT count(*) FROM "+d.table+" WHERE k = 1"); be(x.Rows[0][0]) != 0 {
+			t.Errorf("%d rows are left", be(x.Rows[0][0]))
+		}
+	})
+}
+
+// TestDoorDiesWhileItOpens ends a door between the two entries for a shard. The other door goes on
+// with the next shard, and nothing is written to the one that stays closed.
+func TestDoorDiesWhileItOpens(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		const each, tick = 100, 500 * time.Millisecond
+		d := newRollingDoors(t, st, 2, each)
+		mine := func() bool {
+			o := d.scenes[0].router.schema.rollovers
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			return len(o.mine) > 0
+		}
+		for !mine() {
+			d.write(0, 4)
+			d.pass(tick)
+			if d.rows > 4*each {
+				t.Fatal("the door announces no shard")
+			}
+		}
+		for d.current(1) < 3 && d.rows < 20*each {
+			d.write(1, 2)
+			d.pass(tick, 1)
+		}
+		d.write(1, 5)
+		sizes := d.scenes[1].sizes(d.table)
+		t.Logf("shards of %v rows", sizes)
+		if len(sizes) < 3 || sizes[1] != 0 || sizes[2] == 0 {
+			t.Errorf("shards of %v rows", sizes)
+		}
+		d.check(1)
+		fresh := newSceneOf(t, st, startRouterOf(t, st, rollingLease))
+		if a := fresh.must(fresh.v5, "SELECT count(*) FROM "+d.table+" WHERE k = 1"); be(a.Rows[0][0]) != uint64(d.rows) {
+			t.Errorf("a door that starts reads %d of %d rows", be(a.Rows[0][0]), d.rows)
+		}
+	})
+}
+
+// TestStalledDoorRollsOver holds back the answers of a door while another one opens the next shard
+// of the key and writes to it. The stalled door's read shows those rows, its write is not lost, and
+// its deletion deletes all that is older.
+func TestStalledDoorRollsOver(t *testing.T) {
+	for _, version := range []primitive.ProtocolVersion{primitive.ProtocolVersion4, primitive.ProtocolVersion5} {
+		p := newPremises(t, version)
+		w := way{name: "rolled", table: "'strategy': 'rollover', 'rows': '1000'", text: "SELECT c FROM TABLE WHERE k = 1", prepared: true, read: true}
+		count := func(table string) int {
+			t.Helper()
+			return len(p.must(p.v5, "SELECT c FROM "+table+" WHERE k = 1").Rows)
+		}
+		for _, op := range []string{"read", "write", "deletion"} {
+			w.text = map[string]string{"read": "SELECT c FROM TABLE WHERE k = 1", "write": "INSERT INTO TABLE (k, c, v) VALUES (1, 1, 1)", "deletion": "DELETE FROM TABLE WHERE k = 1"}[op]
+			table, text, id := p.table(w)
+			if op == "deletion" {
+				p.must(p.v5, "INSERT INTO "+table+" (k, c, v) VALUES (1, 1, 1)")
+			}
+			a := p.stalled(w, text, id, func() {
+				o := p.scene.router.schema.rollovers
+				o.writing, o.ahead, o.skew = 0, 0, 0 // its opening is soon
+				p.roll(table, be32(1))
+				name := strings.TrimPrefix(table, p.keyspace+".")
+				for p.scene.router.state.Load().Table(p.keyspace, name).Layout.Rolled.Current(be32(1), time.Now().UnixMicro()) < 2 {
+					time.Sleep(time.Millisecond) // until the opening
+				}
+				// The stalled door's clock is hours ahead, and so is its deletion.
+				p.must(p.v5, "INSERT INTO "+table+" (k, c, v) VALUES (1, 2, 2) USING TIMESTAMP "+fmt.Sprint(time.Now().Add(100*time.Hour).UnixMicro()))
+				p.must(p.v5, "INSERT INTO "+table+" (k, c, v) VALUES (1, 3, 3)")
+				p.clock.on.Add(int64(time.Hour))
+			})
+			switch {
+			case a.Kind == difftest.Error:
+				t.Errorf("%s: %s", op, show(a))
+			case op == "read" && len(a.Rows) != 2:
+				t.Errorf("the read shows %d rows", len(a.Rows))
+			case op == "write" && count(table) != 3:
+				t.Errorf("after the write there are %d rows", count(table))
+			case op == "deletion" && count(table) != 1:
+				t.Errorf("after the deletion there are %d rows", count(table))
+			}
+		}
+	}
+}
