@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -44,7 +45,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 	}
 	if s.physical != nil && !s.conditional() && !s.goesOn(&e.Params) && !expires(s.write) {
 		if ids := s.physical.named.Load(); ids != nil {
-			if passed, err := r.executeOne(req, s, &e, ids); passed || err != nil && err != errUnannounced {
+			if passed, err := r.executeOne(req, s, &e, ids); passed || err != nil && err != errUnannounced && !errors.Is(err, errWaits) {
 				return s.wrong(err)
 			}
 		}
@@ -53,7 +54,7 @@ func (r *Router) execute(ctx context.Context, req *cqldoor.Request) error {
 		// If the statement is not prepared yet, the slow path prepares it.
 		ids := r.registry.physical(s.write.AnyShard().Text).named.Load()
 		if ids != nil && (req.Version < wire.V5 || ids.metadata != nil) {
-			if passed, err := r.executeDrawn(req, s, &e, ids); passed || err != nil {
+			if passed, err := r.executeDrawn(req, s, &e, ids); passed || err != nil && !errors.Is(err, errWaits) {
 				return s.wrong(err)
 			}
 		}
@@ -101,6 +102,7 @@ func (r *Router) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	if err := r.fill(&env, s, &e.Params.Values, nil); err != nil {
 		return false, err
 	}
+	env.Memory = unwaiting{}
 	b, err := s.write.Logical.Bind(&env)
 	if err != nil {
 		return false, err
@@ -183,6 +185,7 @@ func (r *Router) rewriteExecute(dst []byte, v wire.Version, s *statement, e *wir
 	if err := r.fill(&w.env, s, &e.Params.Values, w.values[:0]); err != nil {
 		return nil, err
 	}
+	w.env.Memory = unwaiting{}
 	target, err := s.target(&w.env, w.parts[:0])
 	if err != nil {
 		return nil, err

@@ -52,6 +52,9 @@ func (r *Router) explain(ctx context.Context, s *statement) ([]byte, error) {
 		if err := r.fill(env, s, &wire.Values{}, nil); err != nil {
 			return nil, err
 		}
+		made := made{ctx: ctx}
+		defer made.close()
+		env.Wanted, env.Memory = ctx, &made
 	}
 	var (
 		e   *plan.Explained

@@ -119,6 +119,9 @@ func (x *schemas) selectRows(ctx context.Context, req *cqldoor.Request, s *schem
 	if err := x.r.fill(&env, &statement{head: &s.Header}, &params.Values, nil); err != nil {
 		return err
 	}
+	made := made{ctx: ctx}
+	defer made.close()
+	env.Wanted, env.Memory = ctx, &made
 	b, err := s.Bind(&env)
 	if err != nil {
 		return err
@@ -140,7 +143,9 @@ func (x *schemas) selectRows(ctx context.Context, req *cqldoor.Request, s *schem
 	if err != nil {
 		return err
 	}
-	result, err := s.output(b, rows)
+	memory := newMemory(ctx)
+	defer memory.close()
+	result, err := s.output(b, rows, &schemaResult{memory: memory, longest: x.r.longest})
 	if err != nil {
 		return err
 	}
@@ -410,9 +415,8 @@ func withExtension(extensions []byte, text string) []byte {
 var extensionsType = value.MapOf(value.Native(value.Text), value.Native(value.Blob), true)
 
 // output makes the result of the selected rows.
-func (s *schemaSelect) output(b *analysis.BoundSelect, partitions []partitionRows) ([][][]byte, error) {
-	var out schemaResult
-	shaper := result.NewShaper(b, result.LimitsOf(b), &out)
+func (s *schemaSelect) output(b *analysis.BoundSelect, partitions []partitionRows, out *schemaResult) ([][][]byte, error) {
+	shaper := result.NewShaper(b, result.LimitsOf(b), out)
 	for _, p := range partitions {
 		if next, err := shaper.Partition(); err != nil || next == result.Reached {
 			return out.rows, err
@@ -434,10 +438,26 @@ func (s *schemaSelect) output(b *analysis.BoundSelect, partitions []partitionRow
 }
 
 // schemaResult is the whole result of a SELECT from the schema's tables.
-type schemaResult struct{ rows [][][]byte }
+type schemaResult struct {
+	rows    [][][]byte
+	memory  *memory
+	held    *holding // for rows
+	sorting *holding
+	bytes   int
+	longest int
+}
 
 // Emit implements result.Output.
 func (o *schemaResult) Emit(cells [][]byte) error {
+	for _, c := range cells {
+		o.bytes += len(c)
+	}
+	if o.bytes > o.longest {
+		return errLong
+	}
+	if err := o.memory.reserve(&o.held, copied*o.bytes); err != nil {
+		return err
+	}
 	o.rows = append(o.rows, slices.Clone(cells))
 	return nil
 }
@@ -446,4 +466,9 @@ func (o *schemaResult) Emit(cells [][]byte) error {
 func (o *schemaResult) Full() bool { return false }
 
 // Room implements result.Output.
-func (o *schemaResult) Room(int) error { return nil }
+func (o *schemaResult) Room(bytes int) error {
+	if bytes > o.longest {
+		return errLong
+	}
+	return o.memory.reserve(&o.sorting, bytes)
+}

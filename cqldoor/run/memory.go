@@ -67,6 +67,16 @@ func (m *made) Hold(bytes int) error {
 
 func (m *made) close() { m.account.Close() }
 
+// unwaiting is the memory of values for a request that is evaluated where its connection is read. There
+// the door waits for nothing, so it makes no long values. errWaits sends the request to a goroutine
+// of its own, which may wait.
+type unwaiting struct{}
+
+var errWaits = errors.New("run: the request waits for memory")
+
+// Hold implements eval.Env's Memory.
+func (unwaiting) Hold(int) error { return errWaits }
+
 // taken waits until an account has at least so many bytes.
 func taken(a *budget.Account, ctx context.Context, bytes int) error {
 	more := int64(bytes) - a.Bytes()

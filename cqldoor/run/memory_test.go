@@ -248,14 +248,28 @@ func TestMadeValues(t *testing.T) {
 	for _, sharding := range []string{"", " WITH write_sharding = {'shards': '7'}", " WITH write_sharding = {'shards': '7', 'strategy': 'random'}"} {
 		s.must(s.v5, "DROP TABLE IF EXISTS "+s.keyspace+".made")
 		s.must(s.v5, "CREATE TABLE "+s.keyspace+".made (p int, c int, v text, PRIMARY KEY (p, c))"+sharding)
+		s.must(s.v5, "DROP TABLE IF EXISTS "+s.keyspace+".keyed")
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".keyed (p text, c int, v int, PRIMARY KEY (p, c))"+sharding)
 		s.must(s.v5, "INSERT INTO "+s.keyspace+`.made (p, c, v) VALUES (1, 1, '"')`)
 		c := plainClient(t, addr)
-		ask := func(text string, calls int) error {
+		fill := func(text string, calls int) string {
 			text = strings.ReplaceAll(text, "ks.", s.keyspace+".")
 			text = strings.ReplaceAll(text, "MADE(", strings.Repeat("to_json(", calls))
-			text = strings.ReplaceAll(text, ")!", strings.Repeat(")", calls))
-			q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: wire.One}}
-			c.send(wire.OpQuery, wire.AppendQuery(nil, wire.V4, &q))
+			return strings.ReplaceAll(text, ")!", strings.Repeat(")", calls))
+		}
+		ask := func(text string, calls int) error {
+			params := wire.Params{Consistency: wire.One}
+			if !strings.Contains(text, "?") {
+				q := wire.Query{Text: []byte(fill(text, calls)), Params: params}
+				c.send(wire.OpQuery, wire.AppendQuery(nil, wire.V4, &q))
+			} else {
+				p, err := wire.ParsePrepared(wire.V4, c.call(wire.OpPrepare, wire.AppendPrepare(nil, wire.V4, &wire.Prepare{Text: []byte(fill(text, calls))})))
+				if err != nil {
+					t.Fatal(err)
+				}
+				params.SetValues(wire.Values{Count: 1, Raw: wire.AppendBytes(nil, []byte(`"`))})
+				c.send(wire.OpExecute, wire.AppendExecute(nil, wire.V4, &wire.Execute{ID: p.ID, Params: params}))
+			}
 			h, body, err := c.dec.Next()
 			if err != nil {
 				t.Fatal(err)
@@ -277,6 +291,10 @@ func TestMadeValues(t *testing.T) {
 			"SELECT * FROM ks.made WHERE p = 1 AND v = MADE('\"')! ALLOW FILTERING",
 			"INSERT INTO ks.made (p, c, v) VALUES (1, 2, MADE('\"')!)",
 			"BEGIN BATCH INSERT INTO ks.made (p, c, v) VALUES (1, 2, MADE('\"')!); APPLY BATCH",
+			"INSERT INTO ks.made (p, c, v) VALUES (1, 2, MADE((text) ?)!)",
+			"INSERT INTO ks.keyed (p, c, v) VALUES (MADE('\"')!, 1, 1)",
+			"INSERT INTO ks.keyed (p, c, v) VALUES (MADE((text) ?)!, 1, 1)",
+			"SELECT MADE(table_name)! FROM system_schema.tables",
 		} {
 			err := ask(text, 64)
 			if e, ok := err.(*wire.Error); !ok || e.Code != wire.CodeInvalid || !strings.Contains(e.Message, "to_json makes a value that is too long") {
@@ -294,5 +312,13 @@ func TestMadeValues(t *testing.T) {
 			}
 			givenBack(t, memory)
 		}
+		held := budget.Open(budget.WithClient(t.Context(), others))
+		held.Add(92 << 20)
+		err := ask("SELECT MADE(column_name)! FROM system_schema.columns", 15) // together much longer
+		if e, ok := err.(*wire.Error); !ok || e.Code != wire.CodeOverloaded {
+			t.Errorf("%s, a result from the schema without room: %v", sharding, err)
+		}
+		held.Close()
+		givenBack(t, memory)
 	}
 }

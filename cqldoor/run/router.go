@@ -219,7 +219,7 @@ func (r *Router) text(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	if s.whole() != nil && !s.conditional() && !s.goesOn(&q.Params) && !announces(s.write) {
-		if passed, err := r.queryOne(req, s, &q); passed || err != nil {
+		if passed, err := r.queryOne(req, s, &q); passed || err != nil && !errors.Is(err, errWaits) {
 			return s.wrong(err)
 		}
 	}
@@ -432,6 +432,7 @@ func (r *Router) queryOne(req *cqldoor.Request, s *statement, q *wire.Query) (pa
 	if err := r.fill(&env, s, &q.Params.Values, scratch[:0]); err != nil {
 		return false, err
 	}
+	env.Memory = unwaiting{}
 	body, err := r.rewriteQuery(req, s, q, &env)
 	if err != nil {
 		return false, err
