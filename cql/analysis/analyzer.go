@@ -66,6 +66,17 @@ func newMemo() *memo {
 	return &memo{map[question]matched{}, map[question]resolved{}, map[question]*value.Type{}, nil}
 }
 
+// mostAnswers is how many answers a memo keeps for further expressions.
+const mostAnswers = 1 << 10
+
+// next begins an expression that shares no part with the ones before. It drops their answers if they
+// are many: an answer takes more memory than the part of the text that it is about.
+func (m *memo) next() {
+	if len(m.matches)+len(m.functions)+len(m.exact) > mostAnswers {
+		m.matches, m.functions, m.exact = map[question]matched{}, map[question]resolved{}, map[question]*value.Type{}
+	}
+}
+
 // field returns the index of a UDT's field, or -1.
 func (m *memo) field(t *value.Type, name string) int {
 	if len(t.Fields) <= 16 {

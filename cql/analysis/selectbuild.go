@@ -20,6 +20,7 @@ func analyzeSelect(stmt *syntax.Select, s *schema.Schema, keyspace string) (*Sel
 	}
 	a.selecting = true
 	for i := range stmt.Selectors {
+		a.memo.next()
 		if err := a.checkSelector(stmt.Selectors[i].Expr); err != nil {
 			return nil, err
 		}

@@ -92,6 +92,7 @@ func (a *selectors) selection(stmt *syntax.Select, out *Select) error {
 	a.selecting = true
 	defer func() { a.selecting = false }()
 	for _, s := range stmt.Selectors {
+		a.memo.next()
 		x, name, err := a.selector(s.Expr, nil)
 		if err != nil {
 			return err

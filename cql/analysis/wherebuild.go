@@ -40,6 +40,7 @@ func (b *whereBuilder) ranges() bool { return b.isSelect() || b.statement == "DE
 // build makes the WHERE from its relations.
 func (b *whereBuilder) build(relations []syntax.Relation, onlyStatics bool) (Where, error) {
 	for i := range relations {
+		b.memo.next()
 		if err := b.relation(&relations[i]); err != nil {
 			return Where{}, err
 		}

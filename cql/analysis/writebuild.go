@@ -163,6 +163,7 @@ func (w *writeBuilder) insert(stmt *syntax.Insert) error {
 			relations = append(relations, syntax.Relation{Columns: []string{n}, Op: syntax.OpEQ, Value: stmt.Values[i]})
 			continue
 		}
+		w.memo.next()
 		if err := w.set(c, stmt.Values[i]); err != nil {
 			return err
 		}
@@ -226,6 +227,7 @@ func (w *writeBuilder) fullKey(b *whereBuilder) bool {
 
 func (w *writeBuilder) update(stmt *syntax.Update) error {
 	for i := range stmt.Set {
+		w.memo.next()
 		as := &stmt.Set[i]
 		c, err := w.column(as.Column)
 		if err != nil {
