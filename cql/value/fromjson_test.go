@@ -37,7 +37,7 @@ func TestFromJSONTakesLittle(t *testing.T) {
 		if !ok && err == nil {
 			made = 16 << 20
 		}
-		if most := 16*len(c.text) + 6*made; took > most {
+		if most := 24*len(c.text) + 6*made; took > most { // under -race a map takes more
 			t.Errorf("%s %.10s…: %d bytes for a value of %d bytes from a text of %d (%v, %.60v)", c.t, c.text, took, made, len(c.text), ok, err)
 		}
 	}
