@@ -4,6 +4,7 @@ package engine
 
 import (
 	"crypto/md5"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,6 +34,7 @@ func (p *prepared) current(e *Engine) (*plan, error) {
 		return nil, unprepared(p.id[:])
 	}
 	p.plan.Store(n)
+	e.plans.keep(p)
 	return n, nil
 }
 
@@ -50,6 +52,42 @@ type planCache struct {
 	all  map[[md5.Size]byte]*prepared
 	ring []*prepared // nil: a dropped statement's slot
 	hand int
+
+	texts int // bytes of all texts
+
+	long      []*prepared // with a long text and a plan, the oldest first
+	longTexts int         // bytes of their texts
+}
+
+const (
+	// longText is the length from which a statement's plan counts. A plan takes some 40 times the
+	// length of its text.
+	longText = 16 << 10
+
+	// mostLongTexts is the length of the texts of all long plans that are kept. A plan that is not
+	// kept is made again when its statement is executed. mostTexts is the length of all texts.
+	mostLongTexts = 2 << 20
+	mostTexts     = 64 << 20
+)
+
+// keep keeps the plan of a statement, and drops older ones if the long ones take too much memory.
+func (c *planCache) keep(p *prepared) {
+	if len(p.text) < longText {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if slices.Contains(c.long, p) {
+		return
+	}
+	c.long = append(c.long, p)
+	c.longTexts += len(p.text)
+	for c.longTexts > mostLongTexts && len(c.long) > 1 {
+		old := c.long[0]
+		c.long = slices.Delete(c.long, 0, 1)
+		c.longTexts -= len(old.text)
+		old.plan.Store(nil)
+	}
 }
 
 func newPlanCache(bound int) *planCache {
@@ -72,11 +110,22 @@ func (c *planCache) get(id []byte) *prepared {
 
 // add adds a statement unless it is there already, and returns the one to use.
 func (c *planCache) add(p *prepared) *prepared {
+	p = c.insert(p)
+	c.keep(p)
+	return p
+}
+
+func (c *planCache) insert(p *prepared) *prepared {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if have := c.all[p.id]; have != nil {
 		have.plan.Store(p.plan.Load())
 		return have
+	}
+	for c.texts += len(p.text); c.texts > mostTexts && len(c.all) > 0; c.hand = (c.hand + 1) % len(c.ring) {
+		if old := c.ring[c.hand]; old != nil && !old.used.Swap(false) {
+			c.drop(c.hand)
+		}
 	}
 	c.all[p.id] = p
 	if len(c.ring) < cap(c.ring) {
@@ -87,7 +136,7 @@ func (c *planCache) add(p *prepared) *prepared {
 		old := c.ring[c.hand]
 		if old == nil || !old.used.Swap(false) {
 			if old != nil {
-				delete(c.all, old.id)
+				c.drop(c.hand)
 			}
 			c.ring[c.hand] = p
 			c.hand = (c.hand + 1) % len(c.ring)
@@ -117,12 +166,15 @@ func (c *planCache) forget(id [md5.Size]byte) {
 	if p == nil {
 		return
 	}
-	delete(c.all, id)
-	for i := range c.ring {
-		if c.ring[i] == p {
-			c.ring[i] = nil
-		}
-	}
+	c.drop(slices.Index(c.ring, p))
+}
+
+// drop drops the statement in a slot. The caller holds mu.
+func (c *planCache) drop(slot int) {
+	p := c.ring[slot]
+	delete(c.all, p.id)
+	c.texts -= len(p.text)
+	c.ring[slot] = nil
 }
 
 // prepare serves a PREPARE.

@@ -160,3 +160,56 @@ func TestWrongValues(t *testing.T) {
 		t.Errorf("something was written: %s", got)
 	}
 }
+
+// TestLongStatementsTakeLittle prepares long statements. A plan takes many times the length of its
+// text, so few long plans are kept; a statement whose plan is not kept can still be executed.
+func TestLongStatementsTakeLittle(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int PRIMARY KEY, v int)")
+	var ids []wire.Prepared
+	for i := range 20 {
+		ids = append(ids, prepareOn(t, c, fmt.Sprintf("SELECT %s%d + v FROM k.t WHERE p = ?", strings.Repeat("v, ", 60_000), i)))
+	}
+	plans := func() (n int) {
+		for _, p := range e.plans.all {
+			if p.plan.Load() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	if n := plans(); n != mostLongTexts/(180<<10) {
+		t.Errorf("%d plans are kept", n)
+	}
+	for _, id := range ids[:2] {
+		if got := execute(t, c, id, nil, integerValue(1)); strings.HasPrefix(got, "error") {
+			t.Errorf("a statement whose plan was dropped: %.100s", got)
+		}
+	}
+	if n := plans(); n > mostLongTexts/(180<<10) {
+		t.Errorf("afterwards %d plans are kept", n)
+	}
+	if n := len(e.plans.all); n != 20 {
+		t.Errorf("%d statements are kept", n)
+	}
+}
+
+// TestPreparedTextsAreBounded keeps as many statements as their texts allow.
+func TestPreparedTextsAreBounded(t *testing.T) {
+	c := newPlanCache(1000)
+	for i := range 200 {
+		p := &prepared{id: [16]byte{byte(i)}, text: strings.Repeat("x", 1<<20)}
+		p.plan.Store(&plan{})
+		c.add(p)
+		if c.texts > mostTexts || len(c.all) != min(i+1, mostTexts>>20) || c.get(p.id[:]) != p {
+			t.Fatalf("%d statements of %d bytes", len(c.all), c.texts)
+		}
+	}
+	for id := range c.all {
+		c.forget(id)
+	}
+	if c.texts != 0 {
+		t.Errorf("%d bytes of no statements", c.texts)
+	}
+}

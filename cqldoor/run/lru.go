@@ -14,6 +14,17 @@ type lru[K comparable, V any] struct {
 	size  int
 	items map[K]*list.Element
 	order list.List // of *item, latest first
+
+	// weigh, if not nil, returns how many bytes an entry takes; all together take at most most.
+	weigh func(K, V) int
+	most  int
+	bytes int
+}
+
+// bounded makes the entries take at most so many bytes together. The latest one stays.
+func (c *lru[K, V]) bounded(most int, weigh func(K, V) int) *lru[K, V] {
+	c.most, c.weigh = most, weigh
+	return c
 }
 
 type item[K comparable, V any] struct {
@@ -69,15 +80,25 @@ func (c *lru[K, V]) each(f func(V)) {
 
 func (c *lru[K, V]) store(k K, v V) {
 	if e, ok := c.items[k]; ok {
+		c.bytes += c.weight(k, v) - c.weight(k, e.Value.(*item[K, V]).value)
 		e.Value.(*item[K, V]).value = v
 		c.order.MoveToFront(e)
-		return
+	} else {
+		c.bytes += c.weight(k, v)
+		c.items[k] = c.order.PushFront(&item[K, V]{k, v})
 	}
-	c.items[k] = c.order.PushFront(&item[K, V]{k, v})
-	if c.order.Len() > c.size {
+	for c.order.Len() > c.size || c.bytes > c.most && c.order.Len() > 1 {
 		last := c.order.Remove(c.order.Back()).(*item[K, V])
+		c.bytes -= c.weight(last.key, last.value)
 		delete(c.items, last.key)
 	}
+}
+
+func (c *lru[K, V]) weight(k K, v V) int {
+	if c.weigh == nil {
+		return 0
+	}
+	return c.weigh(k, v)
 }
 
 // len returns the number of entries.

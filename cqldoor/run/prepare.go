@@ -86,13 +86,22 @@ type registry struct {
 }
 
 func newRegistry() *registry {
-	return &registry{newKnownIDs(knownBytes), newLRU[[16]byte, *statement](1_000), newLRU[string, *physical](10_000),
-		newLRU[string, *atomic.Int64](10_000)}
+	text := func(_ [16]byte, s *statement) int { return statementBytes(s.text) }
+	physicalText := func(text string, _ *physical) int { return len(text) }
+	return &registry{newKnownIDs(knownBytes), newLRU[[16]byte, *statement](1_000).bounded(knownBytes, text),
+		newLRU[string, *physical](10_000).bounded(knownBytes, physicalText), newLRU[string, *atomic.Int64](10_000)}
 }
+
+// statementBytes returns about how many bytes a planned statement takes: some 40 times its text if that
+// is long.
+func statementBytes(text string) int { return 4*len(text) + 1000 + 36*max(0, len(text)-longStatement) }
+
+// longStatement is the length up to which most of a statement's text is names.
+const longStatement = 4 << 10
 
 // prepared remembers a statement that a client has prepared.
 func (r *registry) prepared(s *statement) {
-	r.known.put(&known{id: s.id, statement: s, size: 4*len(s.text) + 1000})
+	r.known.put(&known{id: s.id, statement: s, size: statementBytes(s.text)})
 }
 
 // physical returns the entry of a physical statement.
