@@ -166,7 +166,10 @@ func (o *rollovers) opening(table [16]byte) int64 {
 	if !rule.On(rule.NothingFromTheFuture) {
 		return now
 	}
-	return max(now+o.margin.Microseconds(), o.latestOf(table, math.MinInt64).Load()+1)
+	o.mu.Lock()
+	margin := o.margin
+	o.mu.Unlock()
+	return max(now+margin.Microseconds(), o.latestOf(table, math.MinInt64).Load()+1)
 }
 
 // ripe returns the shards that this door has announced and that every door knows of by now. It

@@ -60,7 +60,6 @@ type rollovers struct {
 	fills     fills
 	wake      chan struct{}
 
-	margin  time.Duration // if there is no other door: how far the opening of a shard is ahead
 	writing time.Duration // see announcing
 	ahead   time.Duration // see aheadOfClock
 	skew    time.Duration // see clockSkew
@@ -69,6 +68,7 @@ type rollovers struct {
 	logs    map[[16]byte]*readLog // what this door has read of each table's log; guarded by reading
 
 	mu     sync.Mutex
+	margin time.Duration              // if there is no other door: how far the opening of a shard is ahead
 	due    []*fill                    // fills that have reached their next mark
 	mine   map[rolledTo]*announcement // the shards that this door has announced and not opened yet
 	closed map[rolledTo]time.Time     // the announced shards that are not open, and since when this door knows of them

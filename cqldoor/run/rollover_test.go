@@ -72,7 +72,9 @@ func (s *scene) roll(table string, key []byte) {
 	at := s.router.state.Load().Table(s.keyspace, strings.TrimPrefix(table, s.keyspace+"."))
 	n := at.Layout.Rolled.Shards(key) + 1
 	ctx := context.Background()
+	x.rollovers.mu.Lock()
 	x.rollovers.margin = 0
+	x.rollovers.mu.Unlock()
 	for _, do := range []func() error{
 		func() error { return x.rollovers.announce(ctx, at.ID, string(key), n) },
 		func() error { return x.rollovers.adopt(ctx) },
