@@ -31,17 +31,18 @@ func (w *writeBuilder) insertJSON(stmt *syntax.Insert) error {
 	return err
 }
 
-// errLater means that a value is too long for an analysis, which counts no memory.
+// errLater means that a value is too long for an analysis, which counts no memory, or that Cassandra
+// refuses it only when the statement is bound.
 var errLater = errors.New("the value is read when the statement is bound")
 
 // shortJSON returns the value of a JSON text, or errLater.
 func shortJSON(t *value.Type, text []byte, wrong func(error) error) ([]byte, error) {
 	v, ok, err := t.FromJSON(text, 4*len(text)+64)
 	switch {
+	case errors.Is(err, value.ErrNullInVector), err == nil && !ok:
+		return nil, errLater
 	case err != nil:
 		return nil, wrong(err)
-	case !ok:
-		return nil, errLater
 	}
 	return v, nil
 }
@@ -69,6 +70,9 @@ func (w *Write) json(text []byte, read func(t *value.Type, text []byte, wrong fu
 		x := &eval.Const{T: c.Type}
 		if ok {
 			x.Value, err = read(c.Type, given[i], func(err error) error {
+				if errors.Is(err, value.ErrNullInVector) {
+					return invalid("%s", err)
+				}
 				return invalid("Error decoding JSON value for %s: %s", c.Name, err)
 			})
 			if err != nil {

@@ -112,7 +112,7 @@ func checkAdded(t *schema.Table, name string, typ *value.Type, kind schema.Colum
 	if !ok {
 		return nil
 	}
-	if !readsAs(expand(typ), expand(dropped.Type)) {
+	if !readsAs(expandVectors(typ), dropped.Type) {
 		return invalid("Cannot add a column '%s' of type %s, incompatible with previously dropped column '%s' of type %s",
 			name, typ, name, dropped.Type)
 	}
@@ -143,18 +143,37 @@ func expand(t *value.Type) *value.Type {
 		}
 		return value.TupleOf(elems...)
 	}
-	for i, e := range t.Elems {
-		if x := expand(e); x != e {
-			n := *t
-			n.Elems = slices.Clone(t.Elems)
-			n.Elems[i] = x
-			for j := i + 1; j < len(n.Elems); j++ {
-				n.Elems[j] = expand(n.Elems[j])
-			}
-			return &n
-		}
+	return withElems(t, expand)
+}
+
+// expandVectors expands the vectors in a type. Cassandra takes tuples for user-defined types that
+// are dropped, except in vectors, so a vector of such a type can be added again.
+func expandVectors(t *value.Type) *value.Type {
+	if t.Kind == value.Vector {
+		return expand(t)
 	}
-	return t
+	return withElems(t, expandVectors)
+}
+
+// withElems returns a type with its element types replaced.
+func withElems(t *value.Type, replace func(*value.Type) *value.Type) *value.Type {
+	var n *value.Type
+	for i, e := range t.Elems {
+		x := replace(e)
+		if x == e {
+			continue
+		}
+		if n == nil {
+			copied := *t
+			copied.Elems = slices.Clone(t.Elems)
+			n = &copied
+		}
+		n.Elems[i] = x
+	}
+	if n == nil {
+		return t
+	}
+	return n
 }
 
 func (c *change) dropColumns(t *schema.Table, stmt *syntax.AlterTable) (*schema.Table, error) {

@@ -4,7 +4,6 @@ package ddl
 
 import (
 	"maps"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,53 +109,4 @@ func thresholdOf(c map[string]string, name string) (int, error) {
 		return 0, configError("Invalid value %s for '%s' compaction sub-option - must be an integer", c[name], name)
 	}
 	return int(n), nil
-}
-
-func readCompression(p *properties, o map[string]any) error {
-	pairs, ok, err := p.pairs("compression")
-	if err != nil || !ok {
-		return err
-	}
-	if len(pairs) == 0 || strings.EqualFold(pairs["enabled"], "false") {
-		o["compression"] = map[string]string{"enabled": "false"}
-		return nil
-	}
-	c := maps.Clone(pairs)
-	delete(c, "enabled")
-	class := c["class"]
-	if class == "" {
-		return configError("Missing sub-option 'class' for the 'compression' option.")
-	}
-	name := strings.TrimPrefix(class, compressors)
-	switch name {
-	case "LZ4Compressor", "SnappyCompressor", "DeflateCompressor", "ZstdCompressor", "NoopCompressor":
-	default:
-		if !strings.Contains(class, ".") {
-			class = compressors + class
-		}
-		return configError("Could not create Compression for type %s", class)
-	}
-	c["class"] = compressors + name
-	setDefault(c, "chunk_length_in_kb", "16")
-	chunk, err := strconv.ParseUint(c["chunk_length_in_kb"], 10, 31)
-	if err != nil {
-		return configError("Invalid value for chunk_length_in_kb: %s", c["chunk_length_in_kb"])
-	}
-	if bits.OnesCount64(chunk) != 1 {
-		return configError("chunk_length_in_kb must be a power of 2")
-	}
-	var unknown []string
-	for _, option := range slices.Sorted(maps.Keys(c)) {
-		switch option {
-		case "class", "chunk_length_in_kb", "min_compress_ratio", "crc_check_chance",
-			"lz4_compressor_type", "lz4_high_compressor_level", "compression_level":
-		default:
-			unknown = append(unknown, option)
-		}
-	}
-	if len(unknown) > 0 {
-		return configError("Unknown compression options %s", strings.Join(unknown, ", "))
-	}
-	o["compression"] = c
-	return nil
 }

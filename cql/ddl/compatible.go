@@ -10,7 +10,7 @@ import (
 
 // readsAs reports whether a column that was dropped with type old may be added again with type t.
 // It implements Cassandra's AbstractType.isSerializationCompatibleWith. A column of a user-defined
-// type was dropped as a tuple of its fields.
+// type was dropped as a tuple of its fields, and can then be added as a tuple only.
 func readsAs(t, old *value.Type) bool {
 	if t.Equal(old) {
 		return true
@@ -72,6 +72,9 @@ func holds(t, old *value.Type) bool {
 // sorts reports whether values of type old have the same order as values of type t
 // (isCompatibleWith).
 func sorts(t, old *value.Type) bool {
+	if (t.Kind == value.Tuple || t.Kind == value.UDT) && old.Kind == value.Tuple {
+		return len(t.Elems) >= len(old.Elems) && slices.EqualFunc(t.Elems[:len(old.Elems)], old.Elems, sorts)
+	}
 	return t.Equal(old) ||
 		t.Kind == value.Blob && (old.Kind == value.Text || old.Kind == value.Ascii) ||
 		t.Kind == value.Text && old.Kind == value.Ascii

@@ -131,7 +131,7 @@ func (c *change) alterType(stmt *syntax.AlterType) error {
 		fields, types = append(fields, f.Name), append(types, t)
 	}
 	for _, r := range stmt.Rename {
-		i := slices.Index(fields, r.From)
+		i := slices.Index(old.Fields, r.From) // all renames of a statement begin with the old names
 		if i < 0 {
 			if stmt.RenameIfExists {
 				continue

@@ -36,6 +36,7 @@ type evaluation struct {
 	env        *Env
 	row        Row
 	aggregates map[*Call]accumulator
+	lookups    lookups
 	making
 }
 
@@ -275,8 +276,8 @@ func (ev *evaluation) element(e *Element) ([]byte, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
-	_, part := find(e.Of.Type(), v, key)
-	return part, nil
+	_, part, err := ev.find(e.Of, v, key)
+	return part, err
 }
 
 // find looks up an element of a set or a key of a map. It returns its index (-1 if absent) and the
@@ -313,7 +314,14 @@ func (ev *evaluation) slice(r *Range) ([]byte, error) {
 	if lo == hi && !t.Frozen {
 		return nil, nil
 	}
-	return t.Build(nil, kept), nil
+	bytes := 4
+	for _, part := range kept {
+		bytes += 4 + len(part)
+	}
+	if err := ev.room(ev.env, "a slice of "+name(r.Of), bytes); err != nil {
+		return nil, err
+	}
+	return t.Build(make([]byte, 0, bytes), kept), nil
 }
 
 // bounds computes the bounds of a range; nil is open.

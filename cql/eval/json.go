@@ -3,6 +3,7 @@
 package eval
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -65,6 +66,9 @@ func (e *Env) FromJSON(t *value.Type, text []byte, wrong func(error) error) ([]b
 
 // notJSON returns from_json's error for a text that is not JSON, or not of the type.
 func notJSON(f *Function, text []byte, err error) error {
+	if errors.Is(err, value.ErrNullInVector) {
+		return invalid("%s", err)
+	}
 	if s, ok := strings.CutPrefix(err.Error(), "Error decoding JSON string: "); ok {
 		return failed(f, "Could not decode JSON string '"+string(text)+"': "+s)
 	}

@@ -20,7 +20,7 @@ const (
 	firstTry = unasked / 2
 )
 
-// making counts what functions and literals make in one evaluation.
+// making counts the bytes that functions and literals produce in one evaluation.
 type making struct {
 	before int // bytes that the request holds for others
 	bytes  int

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -46,7 +47,8 @@ func fromJSON(t *testing.T, to *value.Type, json string) Expr {
 	return &Call{Func: f, Args: []Expr{&Const{T: value.Native(value.Text), Value: []byte(json)}}}
 }
 
-// store records how much an evaluation asks for, and refuses what is more than most.
+// store is a memory budget of the given size. It records the largest number of bytes that an
+// evaluation asked for.
 type store struct{ most, asked int }
 
 var errFull = errors.New("no room")
@@ -58,7 +60,7 @@ func (s *store) Hold(bytes int) error {
 	return nil
 }
 
-// longer returns expressions that make values much longer than what they are made of.
+// longer returns expressions whose values are much longer than their arguments.
 func longer(t *testing.T) map[string]Expr {
 	text := value.Native(value.Text)
 	column := &Column{Cell: 0, Column: textColumn}
@@ -121,9 +123,9 @@ func masks(t *testing.T, n int, column Expr) []Expr {
 	return all
 }
 
-// TestMadeValuesAreBounded evaluates expressions that make values much longer than what they are
-// made of. Each is refused, with the function's name, before it takes much memory. If there is less
-// memory, it takes less.
+// TestMadeValuesAreBounded evaluates expressions whose values are much longer than their arguments. Eval
+// refuses each before it takes much memory, and names the function. If less memory is free, Eval takes
+// less.
 func TestMadeValuesAreBounded(t *testing.T) {
 	row := Cells{bytes.Repeat([]byte{'"', 1}, 15_000)}
 	const much = 25 * maxMade // with what was copied as it grew
@@ -198,7 +200,8 @@ func TestMadeValuesCountTogether(t *testing.T) {
 	}
 }
 
-// TestAggregatesKeepLittle checks that what many aggregates keep of a group is bounded together.
+// TestAggregatesKeepLittle runs many aggregates over one group. One bound holds for the bytes that they
+// all keep.
 func TestAggregatesKeepLittle(t *testing.T) {
 	column := &Column{Cell: 0, Column: textColumn}
 	s := &Selection{Aggregated: true}
@@ -213,5 +216,37 @@ func TestAggregatesKeepLittle(t *testing.T) {
 	g = s.NewGroup()
 	if err := g.Add(&Env{Memory: memory}, Cells{make([]byte, 500_000)}); !errors.Is(err, errFull) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestSlicesCountTogether selects a long map in many slices. They are a new value each, and count as
+// what functions make.
+func TestSlicesCountTogether(t *testing.T) {
+	m := value.MapOf(value.Native(value.Int), value.Native(value.Text), false)
+	var parts [][]byte
+	for i := range 10 {
+		parts = append(parts, encodeInt(int64(i)), make([]byte, 100_000))
+	}
+	row := Cells{m.Build(nil, parts)}
+	column := &Column{Cell: 0, Column: &schema.Column{Name: "m", Type: m}}
+	s := &Selection{}
+	for range 200 {
+		s.Exprs = append(s.Exprs, &Range{Of: column, From: &Const{T: m.Elems[0], Value: encodeInt(1)}})
+	}
+	memory := &store{most: 1 << 20}
+	if _, err := s.Row(&Env{Memory: memory}, row, nil); err == nil || memory.asked > 4<<20 {
+		t.Errorf("asked for %d bytes, error %v", memory.asked, err)
+	}
+	var err error
+	took := allocated(func() { _, err = s.Row(&Env{}, row, nil) })
+	if err == nil || !strings.Contains(err.Error(), "a slice of m makes a value that is too long") {
+		t.Errorf("error %v", err)
+	}
+	if took > 2*maxMade {
+		t.Errorf("took %d bytes", took)
+	}
+	s.Exprs = s.Exprs[:50]
+	if _, err := s.Row(&Env{}, row, nil); err != nil {
+		t.Error(err)
 	}
 }

@@ -82,8 +82,10 @@ func (ev *evaluation) cellTimes(e Expr) (cells []CellTime, multi bool, err error
 		if err != nil || v == nil {
 			return nil, false, err
 		}
-		i, _ := find(e.Of.Type(), v, key)
+		i, _, err := ev.find(e.Of, v, key)
 		switch {
+		case err != nil:
+			return nil, false, err
 		case i < 0:
 			return nil, false, nil
 		case !multi:

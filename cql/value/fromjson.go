@@ -106,6 +106,10 @@ func (t *Type) FromJSON(json []byte, most int) (v []byte, ok bool, err error) {
 // BesideJSON is how much FromJSON takes beside the value, in lengths of the text.
 const BesideJSON = 4
 
+// ErrNullInVector is the error for an empty string among the elements of a vector: the empty value
+// of most types counts as null.
+var ErrNullInVector = errors.New("null is not supported inside vectors")
+
 var errLong = errors.New("the value is too long")
 
 // jsonDecoder makes a value from a JSON text.
@@ -300,7 +304,7 @@ func (d *jsonDecoder) part(t *Type, dst []byte) ([]byte, error) {
 	return d.measured(dst, func(dst []byte) ([]byte, error) { return d.value(t, dst) })
 }
 
-// measured appends what f appends, after its length.
+// measured calls f, which appends to dst, and puts the length of the new bytes before them.
 func (d *jsonDecoder) measured(dst []byte, f func(dst []byte) ([]byte, error)) ([]byte, error) {
 	at := len(dst)
 	dst, err := f(append(dst, 0, 0, 0, 0))
@@ -358,12 +362,7 @@ func (d *jsonDecoder) elements(t *Type, dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	if !ascending {
-		dst, count = d.sort(t, dst, start, base)
-	}
-	d.offsets = d.offsets[:base]
-	binary.BigEndian.PutUint32(dst[start:], uint32(count))
-	return dst, nil
+	return d.counted(t, dst, start, base, count, ascending), nil
 }
 
 // mapping appends a map.
@@ -388,12 +387,18 @@ func (d *jsonDecoder) mapping(t *Type, dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	return d.counted(t, dst, start, base, count, ascending), nil
+}
+
+// counted ends a collection of count elements that begins at start: it sorts them unless they are
+// ascending, and writes their number. Their offsets begin at base.
+func (d *jsonDecoder) counted(t *Type, dst []byte, start, base, count int, ascending bool) []byte {
 	if !ascending {
 		dst, count = d.sort(t, dst, start, base)
 	}
 	d.offsets = d.offsets[:base]
 	binary.BigEndian.PutUint32(dst[start:], uint32(count))
-	return dst, nil
+	return dst
 }
 
 // mapKey appends a map's key.
@@ -452,7 +457,11 @@ func (d *jsonDecoder) tuple(t *Type, dst []byte) ([]byte, error) {
 			fault = errors.New("Invalid null element in list")
 		default:
 			at := len(dst)
-			if dst, fault = d.value(t.Elems[0], dst); fault == nil && !fixed {
+			dst, fault = d.value(t.Elems[0], dst)
+			if k := t.Elems[0].Kind; fault == nil && len(dst) == at && k != Ascii && k != Text && k != Blob {
+				fault = ErrNullInVector
+			}
+			if fault == nil && !fixed {
 				dst = insertLength(dst, at)
 			}
 			if fault == nil {

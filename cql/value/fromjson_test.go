@@ -61,3 +61,21 @@ func types(t *Type, n int) []*Type {
 	}
 	return all
 }
+
+// An empty string in JSON is the empty value of most types, which counts as null. A vector has no
+// null; a list has the empty value.
+func TestEmptyElementsOfVectors(t *testing.T) {
+	for _, k := range []Kind{Int, Bigint, Decimal, Double, Duration, Inet, Smallint, Timestamp, Tinyint, UUID} {
+		if v, _, err := VectorOf(Native(k), 2).FromJSON([]byte(`["", ""]`), 1<<20); err != ErrNullInVector {
+			t.Errorf("two empty values of %s: %x, %v", Native(k), v, err)
+		}
+	}
+	for _, k := range []Kind{Ascii, Text, Boolean} {
+		if _, _, err := VectorOf(Native(k), 2).FromJSON([]byte(`["", ""]`), 1<<20); err != nil {
+			t.Errorf("two empty values of %s: %v", Native(k), err)
+		}
+	}
+	if _, _, err := ListOf(Native(Int), false).FromJSON([]byte(`["", ""]`), 1<<20); err != nil {
+		t.Errorf("two empty values of a list: %v", err)
+	}
+}

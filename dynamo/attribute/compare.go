@@ -3,6 +3,7 @@
 package attribute
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
 )
@@ -23,7 +24,7 @@ func Compare(a, b Value) (order int, ok bool) {
 	return 0, false
 }
 
-// few is the largest number of elements that are compared each with each. More are sorted.
+// few is the largest number of elements that are compared each with each. More are sorted or looked up.
 const few = 16
 
 // equalSets reports whether two lists of distinct S, N or B have the same elements.
@@ -39,14 +40,33 @@ func equalSets(a, b []Value) bool {
 		}
 		return true
 	}
-	return slices.EqualFunc(sorted(a), sorted(b), Value.Equal)
+	if slices.EqualFunc(a, b, Value.Equal) {
+		return true
+	}
+	// A request can compare a long set with many others. Most that differ are told apart by a sum.
+	if sum(a) != sum(b) {
+		return false
+	}
+	texts := make(map[string]struct{}, len(a))
+	for i := range a {
+		texts[a[i].Text()] = struct{}{}
+	}
+	for i := range b {
+		if _, ok := texts[b[i].Text()]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
-// sorted returns a copy that is sorted by the texts.
-func sorted(a []Value) []Value {
-	out := slices.Clone(a)
-	slices.SortFunc(out, func(v, w Value) int { return strings.Compare(v.Text(), w.Text()) })
-	return out
+var seed = maphash.MakeSeed()
+
+// sum returns a number that is the same for the same texts in any order.
+func sum(a []Value) (n uint64) {
+	for i := range a {
+		n += maphash.String(seed, a[i].Text())
+	}
+	return n
 }
 
 // duplicate returns the index of an element that is equal to an earlier one, or -1.

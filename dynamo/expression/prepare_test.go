@@ -227,3 +227,32 @@ func TestManyComparisonsWithOneSet(t *testing.T) {
 		t.Errorf("%d bytes for 75 comparisons with 2000 elements, %d for 150 with 4000", one, two)
 	}
 }
+
+// TestOneSetAmongManyOthers compares a long set of an item with many others of the same length. What
+// that allocates does not grow with the product of their number and the sets' length.
+func TestOneSetAmongManyOthers(t *testing.T) {
+	for _, text := range []string{"NOT a IN (%s)", "NOT b[0] IN (%s)", "NOT a IN (c, %s)"} {
+		allocated := func(n, m int) uint64 {
+			other := attribute.Set(attribute.SS, longSet(m + 1).Elems()[1:])
+			literal := other
+			if strings.Contains(text, "b[0]") {
+				literal = attribute.List([]attribute.Value{other})
+			}
+			c, err := literals(t, attribute.Attribute{Name: ":s", Value: literal}).Condition(FilterExpression, fmt.Sprintf(text, strings.TrimSuffix(strings.Repeat(":s,", n), ",")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			item := attribute.NewItem(attribute.Attribute{Name: "a", Value: longSet(m)}, attribute.Attribute{Name: "b", Value: attribute.List([]attribute.Value{attribute.List([]attribute.Value{longSet(m)})})}, attribute.Attribute{Name: "c", Value: other})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if !c.Match(item) {
+				t.Errorf("%s: other sets are equal", text)
+			}
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		if one, two := allocated(45, 2000), allocated(90, 4000); two > 3*one+64<<10 {
+			t.Errorf("%s: %d bytes for 45 sets of 2000 elements, %d for 90 of 4000", text, one, two)
+		}
+	}
+}
