@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/engine/storage"
@@ -86,4 +89,25 @@ func executeBodies(p wire.Prepared, n int, values ...[]byte) [][]byte {
 		bodies[i] = executeBody(wire.V4, p, func(q *wire.Params) { q.SetSkipMetadata(true) }, all...)
 	}
 	return bodies
+}
+
+// BenchmarkLongWrite writes values that are counted against a budget.
+func BenchmarkLongWrite(b *testing.B) {
+	c := benchEngine(b, storage.Options{Periodic: true, FS: vfs.NewMem()})
+	p := prepareOn(b, c, "INSERT INTO k.t (p, v) VALUES (?, ?)")
+	bodies := executeBodies(p, 16, bytes.Repeat([]byte{7}, 2*longBody))
+	memory := budget.New(400<<20, 0)
+	s := &sink{t: b}
+	b.SetBytes(2 * longBody)
+	n := 0
+	for b.Loop() {
+		s.left.Add(1)
+		ctx := budget.WithClient(b.Context(), memory.Client())
+		c.link.(store.Forwarder).Forward(ctx, wire.Message{Op: wire.OpExecute, Body: bodies[n%len(bodies)]}, s, 0)
+		if n++; n%inFlight == 0 {
+			c.link.(store.Forwarder).Flush()
+			s.left.Wait()
+		}
+	}
+	s.left.Wait()
 }

@@ -24,6 +24,7 @@ const (
 	answered outcome = iota // it has been answered
 	queued                  // the committer will answer it
 	refused                 // it may take long and c is not detached: only c.kind has been set
+	waiting                 // c.wants is not there yet: it has changed nothing, and must run anew
 )
 
 // call is one request under way. Calls are reused.
@@ -40,6 +41,9 @@ type call struct {
 	stop     func() // ends its deadline; nil if it has none
 	memory   budget.Account
 	granted  int // bytes that it may hold without asking for more
+	rows     int // of these, bytes for the stored rows that it reads
+	wants    int // bytes that it needs to begin again; see waiting
+	rowRoom  func(bytes int, wait bool) (bool, error)
 
 	params   wire.Params
 	env      eval.Env
@@ -54,7 +58,11 @@ type call struct {
 	rowPlan *rowPlan // the row that fill puts into a batch
 }
 
-var calls = sync.Pool{New: func() any { return new(call) }}
+var calls = sync.Pool{New: func() any {
+	c := new(call)
+	c.rowRoom = c.roomForRow
+	return c
+}}
 
 func newCall(ctx context.Context, l *link, to store.Receiver, tag uint32) *call {
 	c := calls.Get().(*call)
@@ -97,6 +105,9 @@ func (c *call) refuse(k kind) (outcome, error) {
 // run serves a request.
 func (c *call) run(req wire.Message) outcome {
 	out, err := c.dispatch(req)
+	if errors.Is(err, errLater) {
+		return waiting
+	}
 	if err != nil {
 		c.fail(err)
 		return answered
@@ -114,6 +125,7 @@ func (c *call) dispatch(req wire.Message) (out outcome, err error) {
 	if err != nil {
 		return answered, err
 	}
+	c.rows = 0
 	c.env = eval.Env{Values: c.env.Values[:0], Timeuuid: c.engine.timeuuid, UUID: randomUUID, Token: murmur3Token, Wanted: c, Memory: c}
 	c.writer = wire.RowsWriter{}
 	switch req.Op {
@@ -180,6 +192,10 @@ func storageError(err error) error {
 		return nil
 	case errors.As(err, &e):
 		return e
+	case errors.Is(err, errAtLength):
+		return errAtLength
+	case errors.Is(err, errLater):
+		return errLater
 	case errors.Is(err, storage.ErrMalformed):
 		return wire.Invalidf("%v", err)
 	case errors.Is(err, storage.ErrFull), errors.Is(err, storage.ErrFailed):

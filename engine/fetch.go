@@ -62,6 +62,7 @@ type rowView struct {
 	arena   []byte // serialized collections of the row
 	shared  []byte // serialized collections of the static row
 	exists  bool   // a row is loaded, not only a static one
+	err     error  // of a collection that cannot be decoded
 }
 
 var _ eval.Row = (*rowView)(nil)
@@ -73,7 +74,7 @@ func (v *rowView) Cell(i int) []byte { return v.cells[i] }
 func (v *rowView) Times(i int) []eval.CellTime { return v.times[i] }
 
 func (v *rowView) begin(plan *fetchPlan, seconds int64) {
-	v.plan, v.seconds = plan, seconds
+	v.plan, v.seconds, v.err = plan, seconds, nil
 	n := len(plan.cells)
 	if cap(v.cells) < n {
 		v.cells = make([][]byte, n)
@@ -159,10 +160,15 @@ func (v *rowView) load(r *storage.Row, arena []byte) []byte {
 			end++
 		}
 		start := len(arena)
-		arena = appendComplex(arena, c.typ, r.Cells[n:end])
+		all := elementsOf(r, r.Cells[n:end])
+		arena = appendComplex(arena, c.typ, &all)
 		v.cells[i] = arena[start:len(arena):len(arena)]
 		if c.times {
-			v.times[i] = v.complexTimes(v.times[i][:0], c.typ, r.Cells[n:end])
+			again := elementsOf(r, r.Cells[n:end])
+			v.times[i] = v.complexTimes(v.times[i][:0], c.typ, &again)
+		}
+		if err := all.packed.Err(); err != nil && v.err == nil {
+			v.err = storageError(err)
 		}
 		n = end
 	}
@@ -185,19 +191,47 @@ func (v *rowView) time(c *storage.Cell) eval.CellTime {
 	return t
 }
 
-func (v *rowView) complexTimes(dst []eval.CellTime, t *value.Type, cells []storage.Cell) []eval.CellTime {
+// storedElements visits the elements of a stored collection or UDT: those of a packed cell, or cells.
+type storedElements struct {
+	cells  []storage.Cell
+	packed storage.Elements
+}
+
+func elementsOf(r *storage.Row, cells []storage.Cell) storedElements {
+	if cells[0].Packed() {
+		return storedElements{packed: r.Elements(&cells[0])}
+	}
+	return storedElements{cells: cells}
+}
+
+// next returns the next element, or nil after the last one. It is valid until the next call.
+func (e *storedElements) next() *storage.Cell {
+	if len(e.cells) > 0 {
+		c := &e.cells[0]
+		e.cells = e.cells[1:]
+		return c
+	}
+	if e.packed.Next() {
+		return &e.packed.Cell
+	}
+	return nil
+}
+
+// complexTimes appends the times of the elements of a collection, or of the fields of a UDT.
+func (v *rowView) complexTimes(dst []eval.CellTime, t *value.Type, all *storedElements) []eval.CellTime {
 	if t.Kind != value.UDT {
-		for i := range cells {
-			dst = append(dst, v.time(&cells[i]))
+		for c := all.next(); c != nil; c = all.next() {
+			dst = append(dst, v.time(c))
 		}
 		return dst
 	}
+	from := len(dst)
 	for range t.Elems {
 		dst = append(dst, eval.CellTime{Timestamp: eval.NoTimestamp, TTL: eval.NoTTL})
 	}
-	for i := range cells {
-		if f := fieldIndex(cells[i].Path); f < len(dst) {
-			dst[f] = v.time(&cells[i])
+	for c := all.next(); c != nil; c = all.next() {
+		if f := from + fieldIndex(c.Path); f < len(dst) {
+			dst[f] = v.time(c)
 		}
 	}
 	return dst
@@ -206,29 +240,31 @@ func (v *rowView) complexTimes(dst []eval.CellTime, t *value.Type, cells []stora
 // fieldIndex returns the index of a UDT's field from the path of its cell.
 func fieldIndex(path []byte) int { return int(binary.BigEndian.Uint16(path)) }
 
-// appendComplex serializes the cells of a collection or UDT as its frozen type. Storage keeps the
-// cells in the order of their paths.
-func appendComplex(dst []byte, t *value.Type, cells []storage.Cell) []byte {
+// appendComplex appends the serialized form of a collection or UDT.
+func appendComplex(dst []byte, t *value.Type, all *storedElements) []byte {
 	if t.Kind == value.UDT {
-		next := 0
+		c := all.next()
 		for i := range t.Elems {
-			if next < len(cells) && fieldIndex(cells[next].Path) == i {
-				dst = value.AppendPart(dst, notNil(cells[next].Value))
-				next++
+			if c != nil && fieldIndex(c.Path) == i {
+				dst = value.AppendPart(dst, notNil(c.Value))
+				c = all.next()
 			} else {
 				dst = value.AppendPart(dst, nil)
 			}
 		}
 		return dst
 	}
-	dst = value.AppendCount(dst, len(cells))
-	for i := range cells {
+	start, n := len(dst), 0
+	dst = value.AppendCount(dst, 0) // until the elements are counted
+	for c := all.next(); c != nil; c = all.next() {
+		n++
 		if t.Kind != value.List {
-			dst = value.AppendPart(dst, notNil(cells[i].Path))
+			dst = value.AppendPart(dst, notNil(c.Path))
 		}
 		if t.Kind != value.Set {
-			dst = value.AppendPart(dst, notNil(cells[i].Value))
+			dst = value.AppendPart(dst, notNil(c.Value))
 		}
 	}
+	value.AppendCount(dst[:start], n)
 	return dst
 }

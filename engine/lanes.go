@@ -77,7 +77,12 @@ func (l *link) later(c *call, req wire.Message) {
 			}
 			go func() {
 				c.placed = true
-				if to := c.to; c.run(req) == answered {
+				to := c.to
+				out := c.run(req)
+				for out == waiting {
+					out = c.again(req)
+				}
+				if out == answered {
 					to.Flush()
 				}
 				placed := c.placed

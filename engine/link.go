@@ -93,7 +93,7 @@ func (l *link) serve(ctx context.Context, req wire.Message, to store.Receiver, t
 	out := answered
 	if gone(ctx) != nil {
 		c.fail(errGone)
-	} else if out = c.run(req); out == refused {
+	} else if out = c.atOnce(req); out == refused {
 		l.later(c, req)
 		return false
 	}

@@ -5,8 +5,10 @@ package engine
 import (
 	"errors"
 	"math"
+	"unsafe"
 
 	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -30,6 +32,9 @@ const (
 
 var errNoRoom = wire.Errorf(wire.CodeOverloaded, "%v", budget.ErrNoRoom)
 
+// errLater says that the request must begin again when it has the memory that it wants.
+var errLater = errors.New("engine: the request waits for memory")
+
 // errAtLength says that the answer is too long for the caller's goroutine.
 var errAtLength = errors.New("engine: the answer is for a lane")
 
@@ -46,10 +51,57 @@ func (c *call) begin(body int, start func(error)) {
 		return
 	}
 	c.granted = shortAnswer
+	most := int64(shortAnswer)
 	if body >= longBody {
-		c.memory.Add(decoded * int64(body))
+		c.memory.Add(int64(body))
+		most += (decoded - 1) * int64(body)
 	}
-	c.memory.Queue(c.ctx, shortAnswer, func(err error) { start(c.refusal(err)) })
+	c.memory.Queue(c.ctx, most, func(err error) { start(c.refusal(err)) })
+}
+
+// atOnce runs a request on the caller's goroutine, unless it is long. Binding a long request takes many
+// times its length, and the caller cannot wait for memory.
+func (c *call) atOnce(req wire.Message) outcome {
+	if len(req.Body) >= longBody && !c.link.own && budget.Counts(c.ctx) {
+		if k, ok := c.laneOf(req); ok {
+			c.kind = k
+			return refused
+		}
+	}
+	return c.run(req)
+}
+
+// laneOf returns the lane of a long request that reads or writes rows. The statement is not analysed
+// yet, so each SELECT counts as a scan.
+func (c *call) laneOf(req wire.Message) (k kind, ok bool) {
+	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
+	if err != nil {
+		return 0, false
+	}
+	text := ""
+	switch req.Op {
+	case wire.OpBatch:
+		return writes, true
+	case wire.OpQuery:
+		q, err := wire.ParseQuery(c.version, body)
+		if err != nil {
+			return 0, false
+		}
+		text = unsafe.String(unsafe.SliceData(q.Text), len(q.Text))
+	case wire.OpExecute:
+		if x, err := wire.ParseExecute(c.version, body); err == nil {
+			if p := c.engine.plans.get(x.ID); p != nil {
+				text = p.text
+			}
+		}
+	}
+	switch syntax.Target(text).Kind {
+	case syntax.StatementSelect:
+		return scans, true
+	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
+		return writes, true
+	}
+	return 0, false
 }
 
 // refusal returns the error for a request that found no room.
@@ -63,6 +115,62 @@ func (c *call) refusal(err error) error {
 	return errGone
 }
 
+// again waits for the memory that the request wants, and runs it anew.
+func (c *call) again(req wire.Message) outcome {
+	c.rows, c.writer = 0, wire.RowsWriter{}
+	if err := c.room(c.wants); err != nil {
+		c.fail(err)
+		return answered
+	}
+	c.warnings = nil
+	return c.run(req)
+}
+
+// roomForRow implements storage.Query's Room for a read, which holds one row at a time.
+func (c *call) roomForRow(bytes int, wait bool) (bool, error) {
+	rows := max(c.rows, bytes/copied)
+	if c.fits(rows) {
+		return true, nil
+	}
+	if !c.detached {
+		return false, errAtLength
+	}
+	if !wait {
+		return false, nil
+	}
+	c.rows = rows
+	return true, c.room(c.writer.Size() + c.read.sorted.Size())
+}
+
+// fits reports whether there is room now for the stored rows that the request reads, of so many bytes
+// in all.
+func (c *call) fits(rows int) bool {
+	all := rows + c.writer.Size() + c.read.sorted.Size()
+	if all > c.granted && !c.detached && (c.engine.limits != nil || !budget.Counts(c.ctx)) {
+		c.granted = math.MaxInt // what has been read has been paid for
+	}
+	if all > c.granted {
+		if !c.detached || !c.memory.Try(int64(copied*(all-c.granted))) {
+			return false
+		}
+		c.granted = all
+	}
+	c.rows = rows
+	return true
+}
+
+// roomForRow implements storage.Query's Room for a write, which keeps the rows that it reads. The write
+// does not wait, because it has locked its partitions. It ends and begins again when there is room.
+func (w *writing) roomForRow(bytes int, _ bool) (bool, error) {
+	c := w.c
+	rows := c.rows + bytes/copied
+	if c.fits(rows) {
+		return true, nil
+	}
+	c.wants = rows + c.writer.Size() + c.read.sorted.Size()
+	return false, errLater
+}
+
 // Hold implements eval.Env's Memory.
 func (c *call) Hold(bytes int) error {
 	return c.room(bytes + c.writer.Size() + c.read.sorted.Size())
@@ -71,6 +179,7 @@ func (c *call) Hold(bytes int) error {
 // room makes the request hold so many bytes of rows. If there is no room, it waits, and others
 // get its place in the lane meanwhile.
 func (c *call) room(bytes int) error {
+	bytes += c.rows
 	if bytes <= c.granted {
 		return nil
 	}

@@ -94,13 +94,13 @@ func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
 		return false, nil
 	}
 	token := partitioner.Murmur3(r.raw)
-	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns}
+	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Room: c.rowRoom, Packed: true}
 	var at capacity.Key
 	if c.engine.limits != nil {
 		if at, err = c.admitRead(p.table, token, r.raw, r.clustering); err != nil {
 			return true, err
 		}
-		r.query.All = true
+		r.query.All, r.query.Packed = true, false
 	}
 	found, err := p.table.store.Get(token, r.raw, r.clustering, &r.query, &r.row)
 	if err != nil {
@@ -117,7 +117,9 @@ func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
 	if found {
 		r.view.begin(&p.fetch, c.seconds)
 		r.view.partition(r.key, nil)
-		r.view.row(&r.row)
+		if r.view.row(&r.row); r.view.err != nil {
+			return true, r.view.err
+		}
 		for _, i := range p.direct {
 			c.writer.Cell(r.view.cells[i])
 		}

@@ -121,14 +121,16 @@ func (p *present) loadStatic(fetched []analysis.Fetched) error {
 	p.tested = make([]analysis.Tested, len(fetched))
 	if p.w.looksAtStatics() {
 		raw := partitioner.AppendComposite(nil, p.key...)
-		q := storage.Query{Now: p.w.seconds, Columns: plan.columns, All: true} // any static column makes the static row exist
+		q := storage.Query{Now: p.w.seconds, Columns: plan.columns, Room: p.w.roomForRow, Packed: true}
 		var err error
 		if p.statics, err = p.t.store.GetStatic(partitioner.Murmur3(raw), raw, &q, &p.static); err != nil {
 			return storageError(err)
 		}
 	}
 	if p.statics {
-		p.shared.partition(p.key, &p.static)
+		if p.shared.partition(p.key, &p.static); p.shared.err != nil {
+			return p.shared.err
+		}
 	}
 	for c, i := range p.at {
 		if !p.w.looksAt(c) {
@@ -145,7 +147,7 @@ func (p *present) load(cur *current, plan *fetchPlan, fetched []analysis.Fetched
 	w := p.w
 	raw := partitioner.AppendComposite(nil, p.key...)
 	token := partitioner.Murmur3(raw)
-	q := storage.Query{Now: w.seconds, Columns: plan.columns, All: w.c.engine.limits != nil}
+	q := storage.Query{Now: w.seconds, Columns: plan.columns, All: w.c.engine.limits != nil, Room: w.roomForRow, Packed: w.c.engine.limits == nil}
 	var err error
 	row := &cur.row
 	if onlyStatic {
@@ -167,7 +169,9 @@ func (p *present) load(cur *current, plan *fetchPlan, fetched []analysis.Fetched
 	if !cur.live {
 		row = nil
 	}
-	cur.view.row(row)
+	if cur.view.row(row); cur.view.err != nil {
+		return cur.view.err
+	}
 	for i, f := range fetched {
 		switch {
 		case f.Column.Kind == schema.Static:

@@ -48,6 +48,11 @@ type read struct {
 }
 
 func (r *read) reset() {
+	const keep = 64 << 10 // bytes
+	r.row.Trim(keep)
+	if cap(r.view.arena)+cap(r.view.shared) > keep {
+		r.view.arena, r.view.shared = nil, nil
+	}
 	clear(r.out[:cap(r.out)])
 	clear(r.key[:cap(r.key)])
 	clear(r.clustering[:cap(r.clustering)])
@@ -75,6 +80,8 @@ func (r *read) begin(c *call, p *selectPlan, b *analysis.BoundSelect) error {
 		r.page = 0
 	}
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Reverse: p.Reversed, Static: p.fetch.static || p.StaticRows || p.StaticsOnly}
+	r.query.Room = c.rowRoom
+	r.query.Packed = !r.limited()
 	r.query.All = r.limited() // whole rows count, whichever columns are selected
 	if c.detached {
 		r.query.Check = r.wanted
@@ -344,7 +351,9 @@ func (r *read) partition(goesOn bool) (bool, error) {
 		return false, wire.Errorf(wire.CodeServer, "storage: %v", err)
 	}
 	static := r.source.Static()
-	r.view.partition(r.key, static)
+	if r.view.partition(r.key, static); r.view.err != nil {
+		return false, r.view.err
+	}
 	if r.limited() && static != nil {
 		r.bytes += staticMetadata + sizeOfKey(r.key, nil) + sizeOfCells(static.Cells)
 	}
@@ -364,7 +373,9 @@ func (r *read) partition(goesOn bool) (bool, error) {
 		}
 		found = true
 		row := r.source.Row()
-		r.view.row(row)
+		if r.view.row(row); r.view.err != nil {
+			return false, r.view.err
+		}
 		if r.limited() {
 			r.bytes += rowMetadata + sizeOfKey(r.key, row.Clustering) + sizeOfCells(row.Cells)
 		}

@@ -142,7 +142,7 @@ func (p *pending) elements(c *schema.Column) (*elements, error) {
 
 // read reads the column's cells.
 func (p *pending) read(c *schema.Column) ([]storage.Cell, error) {
-	q := storage.Query{Now: p.w.seconds, Columns: storage.NewColumnSet(p.table.ids.of[c.Name])}
+	q := storage.Query{Now: p.w.seconds, Columns: storage.NewColumnSet(p.table.ids.of[c.Name]), Room: p.w.roomForRow}
 	var have storage.Row
 	var found bool
 	var err error

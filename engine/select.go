@@ -103,6 +103,9 @@ func (c *call) selectRows(p *selectPlan, k *known) (outcome, error) {
 	}
 	if p.point != nil && !c.params.Has(wire.QueryPagingState) {
 		done, err := c.readPoint(p, k)
+		if err == errAtLength {
+			return c.refuse(pages)
+		}
 		if done || err != nil {
 			return answered, err
 		}

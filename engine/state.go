@@ -54,7 +54,7 @@ func (ids columnIDs) assign(t *schema.Table) columnIDs {
 	for _, cols := range [2][]*schema.Column{t.Statics, t.Regulars} {
 		for _, c := range cols {
 			id, ok := ids.of[c.Name]
-			if !ok {
+			if !ok && !reordered(t.Dropped[c.Name].Type, c.Type) {
 				id, ok = ids.dropped[c.Name]
 			}
 			if !ok {
@@ -65,6 +65,17 @@ func (ids columnIDs) assign(t *schema.Table) columnIDs {
 		}
 	}
 	return n
+}
+
+// reordered reports whether the elements of a dropped collection may be stored in another form than
+// those of the one that is added in its place. Tuples are stored with as many values as their type
+// has, and user-defined types, which are recorded as tuples when they are dropped, in a third form.
+func reordered(dropped, added *value.Type) bool {
+	if dropped == nil {
+		return false
+	}
+	old, path := pathType(dropped), pathType(added)
+	return old != nil && path != nil && (old.Contains(value.Tuple) || path.Contains(value.UDT))
 }
 
 // newState makes the state of the system's keyspaces and the user's. before is the previous

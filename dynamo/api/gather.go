@@ -23,5 +23,5 @@ type Gathered struct {
 	Sizes    []int             // of the items
 	More     bool              // the page is full, so more items may follow
 	Read     int               // number of items that were read in all partitions
-	Capacity *ConsumedCapacity // the sum of what the partitions took
+	Capacity *ConsumedCapacity // of all partitions together
 }

@@ -83,8 +83,8 @@ func TestGatherIsAFanOut(t *testing.T) {
 	}
 }
 
-// TestHiddenBytesAreNotInAPage checks that a page ends at a megabyte of what the client sees, where
-// the hidden attributes make it longer than that. The page then takes a second request.
+// TestHiddenBytesAreNotInAPage checks that a page ends at a megabyte of the attributes that the client
+// sees. Hidden attributes do not count. So the door needs a second request for the page.
 func TestHiddenBytesAreNotInAPage(t *testing.T) {
 	const seen = 65_530 // 16 such items are just below a megabyte
 	s := start(t, 1)

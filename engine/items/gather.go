@@ -85,7 +85,7 @@ func (g *gatherer) begin(c *Call, r *reading) *gatherer {
 	return g
 }
 
-// forget drops what belongs to the last page, and keeps memory for the next one.
+// forget drops the data of the last page, and keeps its memory for the next one.
 func (g *gatherer) forget() {
 	g.reading, g.c, g.it = nil, nil, nil
 	clear(g.page.all) // items are left if the Gather failed
@@ -117,7 +117,7 @@ func (g *gatherer) room() []byte {
 type part struct {
 	number int    // its place among the Gather's partitions
 	key    []byte // the beginning of its items' keys
-	last   []byte // what follows in the key of the last item that was read; nil: none was
+	last   []byte // end of the key of the last item that was read; nil: no item was read
 	read   int    // bytes of items
 }
 
@@ -183,7 +183,7 @@ func (g *gatherer) divide(prefix []byte, partitions []attribute.Value) bool {
 	return true
 }
 
-// compare orders items by what follows their partition in their keys, then by partition.
+// compare orders items by the part of the key behind the partition, then by partition.
 func (g *gatherer) compare(a []byte, partA int, b []byte, partB int) int {
 	c := bytes.Compare(a, b)
 	if g.backward {

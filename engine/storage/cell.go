@@ -2,11 +2,15 @@
 
 package storage
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // Cell is one cell: the value of a column, or of one element of a non-frozen collection or UDT.
 type Cell struct {
 	Column    uint32
+	packed    bool   // Value is the stored form of several elements (Query.Packed); Column is set, nothing else
 	Path      []byte // element: list timeuuid, set element, map key, UDT field index (smallint); nil for atomic columns
 	Value     []byte // serialized; empty for set elements
 	Timestamp int64  // microseconds
@@ -52,6 +56,14 @@ type Row struct {
 	originals []original
 	arena     []byte // memory of decoded clustering values and paths
 	value     []byte // the cells are views of it
+	packed    packing
+}
+
+// Trim frees the row's memory if it is more than so many bytes. The row is empty then.
+func (row *Row) Trim(keep int) {
+	if cap(row.value)+cap(row.arena)+cap(row.Cells)*int(unsafe.Sizeof(Cell{})) > keep {
+		*row = Row{}
+	}
 }
 
 // ColumnSet is a set of column ids. The zero value is empty.

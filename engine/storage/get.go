@@ -92,7 +92,7 @@ func (t *Table) get(k *keyBuffer, n int, q *Query, row *Row) (bool, error) {
 				return false, err
 			}
 		}
-		found, err := row.fetch(r, k.key)
+		found, err := row.fetch(r, k.key, q)
 		if err != nil {
 			return false, err
 		}
@@ -128,17 +128,32 @@ func (t *Table) floor(r pebble.Reader, k *keyBuffer, n int) (int64, error) {
 	return del.Timestamp, closer.Close()
 }
 
-// fetch copies the stored row into row.value.
-func (row *Row) fetch(r pebble.Reader, key []byte) (bool, error) {
-	v, closer, err := r.Get(key)
-	if err != nil {
-		if errors.Is(err, pebble.ErrNotFound) {
-			return false, nil
+// fetch copies the stored row into row.value. It makes room for a long one first, and does not hold the
+// row while it waits.
+func (row *Row) fetch(r pebble.Reader, key []byte, q *Query) (bool, error) {
+	for {
+		v, closer, err := r.Get(key)
+		if err != nil {
+			if errors.Is(err, pebble.ErrNotFound) {
+				return false, nil
+			}
+			return false, err
 		}
-		return false, err
+		ok, n := true, 0 // bytes
+		if q.Room != nil && len(v) >= longRow {
+			n = q.takes(v, 2)
+			ok, err = q.Room(n, false)
+		}
+		if ok && err == nil {
+			row.value = append(row.value[:0], v...)
+		}
+		if err = errors.Join(err, closer.Close()); err != nil || ok {
+			return ok, err
+		}
+		if _, err := q.Room(n, true); err != nil {
+			return false, err
+		}
 	}
-	row.value = append(row.value[:0], v...)
-	return true, closer.Close()
 }
 
 // load decodes row.value; the row becomes a view of it. load reports whether the row is live if
@@ -150,6 +165,8 @@ func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
 	row.arena = row.arena[:0]
 	row.Cells = row.Cells[:0]
 	floor = max(floor, deletion.Timestamp)
+	p := &row.packed
+	p.table, p.now, p.floor, p.base = t, q.Now, floor, in.base
 	live := false
 	row.HasMarker = in.flags&rowMarker != 0 && row.Marker.Timestamp > floor &&
 		(row.Marker.TTL == 0 || row.Marker.Expires > q.Now)
@@ -157,45 +174,39 @@ func (row *Row) load(t *Table, q *Query, floor int64) (bool, error) {
 		live = true
 	}
 	var c cellData
-	for in.next(&c) {
-		if c.timestamp <= floor {
-			continue
+	var packed []byte // the stored form of the packed column, and what follows it
+	for {
+		here := in.src
+		if !in.next(&c) {
+			break
 		}
-		switch c.kind & cellKind {
-		case cellLive:
-		case cellExpiring:
-			if c.time <= q.Now {
-				continue
-			}
-		default:
-			continue
-		}
-		col := t.column(c.column)
-		if col == nil || c.timestamp <= col.floor {
+		col := p.visible(&c)
+		if col == nil {
 			continue
 		}
 		live = true
 		if !q.All && !q.Columns.Has(c.column) {
 			continue
 		}
+		element := c.kind&cellPath != 0 && col.path != nil
+		if element && q.Packed {
+			n := len(row.Cells)
+			if n == 0 || row.Cells[n-1].Column != c.column {
+				row.Cells = append(row.Cells, Cell{Column: c.column, packed: true})
+				packed, n = here, n+1
+			}
+			row.Cells[n-1].Value = packed[:len(packed)-len(in.src)]
+			continue
+		}
 		row.Cells = append(row.Cells, Cell{
 			Column: c.column, Value: c.value, Timestamp: c.timestamp, TTL: c.ttl, Expires: c.time,
 		})
-		if c.kind&cellPath == 0 || col.path == nil {
-			continue
-		}
-		cell := &row.Cells[len(row.Cells)-1]
-		if c.original != nil {
-			cell.Path = c.original
-			continue
-		}
-		path := col.path
-		if newer := t.state.latest.Load().column(c.column); newer != nil {
-			path = newer.path // see decodeClustering
-		}
-		var err error
-		if row.arena, cell.Path, _, err = decodeOrdered(row.arena, path, c.path); err != nil {
-			return false, err
+		if element {
+			cell := &row.Cells[len(row.Cells)-1]
+			var err error
+			if row.arena, cell.Path, err = p.decodePath(row.arena, col, &c); err != nil {
+				return false, err
+			}
 		}
 	}
 	if in.bad {

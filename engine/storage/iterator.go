@@ -113,6 +113,8 @@ type Iterator struct {
 	hasStat bool
 	seek    []byte
 
+	staticTakes int // memory of a long static row, in bytes
+
 	// The rows. If moved is false, Pebble's iterator is at a key that was returned already. It must
 	// leave that key before it looks at the next one.
 	valid bool
@@ -251,7 +253,7 @@ func (it *Iterator) leave() {
 // partition and nothing after it.
 func (it *Iterator) enter() bool {
 	it.dels.reset()
-	it.hasStat = false
+	it.hasStat, it.staticTakes = false, 0
 	if it.plain {
 		return it.startRows(true)
 	}
@@ -270,6 +272,12 @@ func (it *Iterator) enter() bool {
 	}
 	if it.valid && bytes.HasPrefix(it.pebble.Key(), it.prefix) && it.pebble.Key()[n] == kindStatic {
 		if it.query.Static && !(it.behind && bytes.Equal(it.first, it.prefix)) {
+			if !it.makeRoom(2) {
+				return false
+			}
+			if v := it.pebble.Value(); len(v) >= longRow && it.query.Room != nil {
+				it.staticTakes = it.query.takes(v, 2)
+			}
 			it.static.value = append(it.static.value[:0], it.pebble.Value()...)
 			var err error
 			if it.hasStat, err = it.static.load(it.table, it.query, it.dels.partition.Timestamp); err != nil {
@@ -393,7 +401,12 @@ func (it *Iterator) Next() bool {
 		if len(it.dels.spans) > 0 {
 			floor = it.dels.at(c).Timestamp
 		}
-		it.row.value = it.pebble.Value()
+		if it.row.value = it.pebble.Value(); len(it.row.value) >= longRow {
+			if !it.makeRoom(1) {
+				return false
+			}
+			it.row.value, c = it.pebble.Value(), it.pebble.Key()[n:]
+		}
 		live, err := it.row.load(it.table, it.query, floor)
 		if err != nil {
 			return it.fail(err)

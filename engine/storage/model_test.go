@@ -203,17 +203,38 @@ func (m *model) rows(partition int, now int64, columns func(uint32) bool, in fun
 }
 
 func printRow(r *Row) string {
-	out := "static"
+	out := []byte("static")
 	if len(r.Clustering) > 0 {
-		out = fmt.Sprintf("%q", [2]string{string(r.Clustering[0]), string(r.Clustering[1])})
+		out = fmt.Appendf(nil, "%q", [2]string{string(r.Clustering[0]), string(r.Clustering[1])})
 	}
 	if r.HasMarker {
-		out += fmt.Sprintf(" marker@%d/%d/%d", r.Marker.Timestamp, r.Marker.TTL, r.Marker.Expires)
+		out = fmt.Appendf(out, " marker@%d/%d/%d", r.Marker.Timestamp, r.Marker.TTL, r.Marker.Expires)
 	}
-	for _, c := range r.Cells {
-		out += fmt.Sprintf(" %d[%q]=%q@%d/%d/%d", c.Column, c.Path, c.Value, c.Timestamp, c.TTL, c.Expires)
+	for _, c := range elementsApart(r) {
+		out = fmt.Appendf(out, " %d[%q]=%q@%d/%d/%d", c.Column, c.Path, c.Value, c.Timestamp, c.TTL, c.Expires)
 	}
-	return out
+	return string(out)
+}
+
+// elementsApart returns the row's cells, with those of packed cells.
+func elementsApart(r *Row) []Cell {
+	var all []Cell
+	for i := range r.Cells {
+		if !r.Cells[i].Packed() {
+			all = append(all, r.Cells[i])
+			continue
+		}
+		e := r.Elements(&r.Cells[i])
+		for e.Next() {
+			c := e.Cell
+			c.Path = bytes.Clone(c.Path)
+			all = append(all, c)
+		}
+		if err := e.Err(); err != nil {
+			panic(err)
+		}
+	}
+	return all
 }
 
 var modelSpec = TableSpec{
@@ -405,7 +426,7 @@ func checkModel(t *rapid.T, collect bool) {
 type computed struct{ Slices }
 
 func compareModel(t *rapid.T, m *model, table *Table, now int64) {
-	q := &Query{Now: now, All: rapid.Bool().Draw(t, "all"), Reverse: rapid.Bool().Draw(t, "reverse"), Static: rapid.Bool().Draw(t, "statics")}
+	q := &Query{Now: now, All: rapid.Bool().Draw(t, "all"), Reverse: rapid.Bool().Draw(t, "reverse"), Static: rapid.Bool().Draw(t, "statics"), Packed: rapid.Bool().Draw(t, "packed")}
 	if !q.All {
 		q.Columns = NewColumnSet(rapid.SampledFrom([][]uint32{{}, {0, 2}, {70, 4}, {3}}).Draw(t, "columns")...)
 	}

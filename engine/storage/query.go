@@ -53,6 +53,15 @@ type Query struct {
 	// direction). nil: from the start.
 	After [][]byte
 
+	// Packed leaves the elements of each collection and UDT together in one Cell, as they are stored.
+	// Row.Elements visits the elements. One Cell for each element would take much more memory.
+	Packed bool
+
+	// Room is called before a long row is loaded, with the memory that it will take, in bytes. If wait
+	// is false and there is no room now, Room returns false. The read then lets go of the row, and
+	// calls Room again with wait. Room's error ends the read. nil: there is room.
+	Room func(bytes int, wait bool) (bool, error)
+
 	// View, if not nil, is the state to read; nil means the latest.
 	View *View
 

@@ -58,57 +58,6 @@ func (a Deletion) supersedes(b Deletion) bool {
 	return a.Time > b.Time
 }
 
-// merge sets the receiver to the row that older and newer make together. The three must be
-// different rows; the result views the memory that the others view. (Only the originals of the
-// clustering depend on which of the two is older.)
-func (into *rowData) merge(older, newer *rowData) {
-	into.reset()
-	into.deletion = older.deletion
-	if newer.deletion.supersedes(into.deletion) {
-		into.deletion = newer.deletion
-	}
-	floor := into.deletion.Timestamp
-
-	into.hasMarker, into.marker = older.hasMarker, older.marker
-	if newer.hasMarker && (!into.hasMarker || newer.marker.supersedes(&into.marker)) {
-		into.hasMarker, into.marker = true, newer.marker
-	}
-	if into.hasMarker && into.marker.Timestamp <= floor {
-		into.hasMarker, into.marker = false, Liveness{}
-	}
-	into.originals = append(into.originals, older.originals...)
-
-	a, b := older.cells, newer.cells
-	for len(a) > 0 || len(b) > 0 {
-		c := 0
-		switch {
-		case len(a) == 0:
-			c = 1
-		case len(b) == 0:
-			c = -1
-		default:
-			c = compareCells(&a[0], &b[0])
-		}
-		var win *cellData
-		switch {
-		case c < 0:
-			win, a = &a[0], a[1:]
-		case c > 0:
-			win, b = &b[0], b[1:]
-		default:
-			win = &a[0]
-			if b[0].supersedes(win) {
-				win = &b[0]
-			}
-			a, b = a[1:], b[1:]
-		}
-		if win.timestamp > floor {
-			into.cells = append(into.cells, *win)
-		}
-	}
-	into.cells = dropComplex(into.cells)
-}
-
 // dropComplex removes the elements that their column's complex deletion covers.
 func dropComplex(cells []cellData) []cellData {
 	kept := cells[:0]

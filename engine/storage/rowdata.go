@@ -75,8 +75,6 @@ func (r *rowData) reset() {
 	*r = rowData{deletion: Deletion{Timestamp: noTimestamp}, originals: r.originals[:0], cells: r.cells[:0]}
 }
 
-func (r *rowData) size() int { return 1 + len(r.cells) }
-
 func (r *rowData) empty() bool {
 	return !r.hasMarker && r.deletion.Timestamp == noTimestamp && len(r.cells) == 0
 }
@@ -104,24 +102,79 @@ func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
 
 // append encodes the row.
 func (r *rowData) append(dst []byte) []byte {
-	var flags byte
-	var base int64
-	switch {
-	case r.hasMarker:
-		base = r.marker.Timestamp
-		flags |= rowBased
-	case len(r.cells) > 0:
-		base = r.cells[0].timestamp
-		flags |= rowBased
-	case r.deletion.Timestamp != noTimestamp:
-		base = r.deletion.Timestamp
-		flags |= rowBased
+	w := rowWriter{row: rowData{hasMarker: r.hasMarker, marker: r.marker, deletion: r.deletion, originals: r.originals}}
+	for i := range r.cells {
+		dst = w.cell(dst, &r.cells[i])
 	}
+	return w.finish(dst)
+}
+
+// rowWriter encodes a row cell by cell. The cells come in the order in which they are stored. The
+// writer writes what is before them with the first one, because that has the base.
+type rowWriter struct {
+	row   rowData // without cells
+	begun bool
+	flags int // where the flags are
+	base  int64
+}
+
+// cell appends a cell.
+func (w *rowWriter) cell(dst []byte, c *cellData) []byte {
+	if !w.begun {
+		w.base = c.timestamp
+		dst = w.begin(dst, true)
+	}
+	if c.kind&cellKind != cellLive {
+		dst[w.flags] |= rowPurgeable
+	}
+	dst = binary.AppendUvarint(dst, uint64(c.column)<<cellBits|uint64(c.kind))
+	if c.kind&cellPath != 0 {
+		n := uint64(len(c.path)) << 1
+		if c.original != nil {
+			n |= 1
+		}
+		dst = append(binary.AppendUvarint(dst, n), c.path...)
+		if c.original != nil {
+			dst = appendBytes(dst, c.original)
+		}
+	}
+	dst = binary.AppendUvarint(dst, zigzag(c.timestamp-w.base))
+	kind := c.kind & cellKind
+	if kind == cellExpiring {
+		dst = binary.AppendUvarint(dst, uint64(c.ttl))
+	}
+	if kind != cellLive {
+		dst = binary.AppendUvarint(dst, uint64(c.time))
+	}
+	if kind <= cellExpiring {
+		dst = appendBytes(dst, c.value)
+	}
+	return dst
+}
+
+// finish ends the row.
+func (w *rowWriter) finish(dst []byte) []byte {
+	if w.begun {
+		return dst
+	}
+	w.base = w.row.deletion.Timestamp
+	return w.begin(dst, w.base != noTimestamp)
+}
+
+// begin appends what comes before the cells. based says that something has a timestamp: w.base, unless
+// there is a marker.
+func (w *rowWriter) begin(dst []byte, based bool) []byte {
+	r := &w.row
+	var flags byte
 	if r.hasMarker {
+		w.base, based = r.marker.Timestamp, true
 		flags |= rowMarker
 		if r.marker.TTL != 0 {
 			flags |= rowMarkerTTL | rowPurgeable
 		}
+	}
+	if based {
+		flags |= rowBased
 	}
 	if r.deletion.Timestamp != noTimestamp {
 		flags |= rowDeletion | rowPurgeable
@@ -129,15 +182,10 @@ func (r *rowData) append(dst []byte) []byte {
 	if len(r.originals) > 0 {
 		flags |= rowOriginals
 	}
-	for i := range r.cells {
-		if r.cells[i].kind&cellKind != cellLive {
-			flags |= rowPurgeable
-			break
-		}
-	}
+	w.begun, w.flags = true, len(dst)
 	dst = append(dst, flags)
-	if flags&rowBased != 0 {
-		dst = binary.BigEndian.AppendUint64(dst, uint64(base))
+	if based {
+		dst = binary.BigEndian.AppendUint64(dst, uint64(w.base))
 	}
 	if r.hasMarker {
 		dst = append(dst, 0) // it is the base
@@ -147,7 +195,7 @@ func (r *rowData) append(dst []byte) []byte {
 		}
 	}
 	if flags&rowDeletion != 0 {
-		dst = binary.AppendUvarint(dst, zigzag(r.deletion.Timestamp-base))
+		dst = binary.AppendUvarint(dst, zigzag(r.deletion.Timestamp-w.base))
 		dst = binary.AppendUvarint(dst, uint64(r.deletion.Time))
 	}
 	if flags&rowOriginals != 0 {
@@ -156,31 +204,6 @@ func (r *rowData) append(dst []byte) []byte {
 			dst = appendBytes(dst, o.bytes)
 		}
 		dst = append(dst, 0)
-	}
-	for i := range r.cells {
-		c := &r.cells[i]
-		dst = binary.AppendUvarint(dst, uint64(c.column)<<cellBits|uint64(c.kind))
-		if c.kind&cellPath != 0 {
-			n := uint64(len(c.path)) << 1
-			if c.original != nil {
-				n |= 1
-			}
-			dst = append(binary.AppendUvarint(dst, n), c.path...)
-			if c.original != nil {
-				dst = appendBytes(dst, c.original)
-			}
-		}
-		dst = binary.AppendUvarint(dst, zigzag(c.timestamp-base))
-		kind := c.kind & cellKind
-		if kind == cellExpiring {
-			dst = binary.AppendUvarint(dst, uint64(c.ttl))
-		}
-		if kind != cellLive {
-			dst = binary.AppendUvarint(dst, uint64(c.time))
-		}
-		if kind <= cellExpiring {
-			dst = appendBytes(dst, c.value)
-		}
 	}
 	return dst
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// TestLongBodiesWait sends a long request while others hold the memory. It is not executed: binding
+// takes many times what the request has.
+func TestLongBodiesWait(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int PRIMARY KEY, v blob)")
+	memory := budget.New(16<<20, 20*time.Millisecond)
+	others := budget.Open(budget.WithClient(t.Context(), memory.Client()))
+	ctx := budget.WithClient(t.Context(), memory.Client())
+	params := wire.Params{Consistency: wire.One}
+	params.SetValues(wire.Values{Count: 1, Raw: wire.AppendBytes(nil, make([]byte, 1<<20))})
+	write := wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, wire.V4, &wire.Query{Text: []byte("INSERT INTO k.t (p, v) VALUES (1, ?)"), Params: params})}
+	send := func() wire.Op {
+		got := make(chan wire.Op, 1)
+		c.link.Send(ctx, write, func(resp wire.Message) { got <- resp.Op })
+		return <-got
+	}
+	others.Add(12 << 20)
+	if op := send(); op != wire.OpError {
+		t.Errorf("without room: %s", op)
+	}
+	others.Close()
+	if op := send(); op != wire.OpResult {
+		t.Errorf("with room: %s", op)
+	}
+}
+
+// TestLanesOfLongRequests checks that a long request goes to the lane of its work: a SELECT must not
+// take a place of the writes, nor be told of a write's timeout.
+func TestLanesOfLongRequests(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int PRIMARY KEY, v blob)")
+	cl := &call{engine: e, version: wire.V4}
+	check := func(what string, req wire.Message, want kind, lane bool) {
+		t.Helper()
+		if k, ok := cl.laneOf(req); ok != lane || ok && k != want {
+			t.Errorf("%s: lane %d, %v", what, k, ok)
+		}
+	}
+	for text, want := range map[string]kind{
+		"SELECT * FROM k.t WHERE p IN ?": scans, "INSERT INTO k.t (p, v) VALUES (1, ?)": writes, "UPDATE k.t SET v = ? WHERE p = 1": writes,
+		"DELETE FROM k.t WHERE p IN ?": writes,
+	} {
+		check(text, ask(text), want, true)
+		p := prepareOn(t, c, text)
+		check("EXECUTE "+text, wire.Message{Op: wire.OpExecute, Body: executeBody(wire.V4, p, nil, nil)}, want, true)
+	}
+	check("BEGIN BATCH", ask("BEGIN BATCH INSERT INTO k.t (p) VALUES (1) APPLY BATCH"), writes, true)
+	check("BATCH", wire.Message{Op: wire.OpBatch}, writes, true)
+	check("CREATE TABLE", ask("CREATE TABLE k.u (p int PRIMARY KEY)"), 0, false)
+	check("unknown id", wire.Message{Op: wire.OpExecute, Body: executeBody(wire.V4, wire.Prepared{ID: make([]byte, 16)}, nil)}, 0, false)
+}
+
+// TestLongRowsWait reads a row with a long list while others hold the memory. The row is not loaded.
+func TestLongRowsWait(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int, c int, n int, s list<int> static, l list<int>, PRIMARY KEY (p, c))")
+	list := wire.AppendInt(nil, 50_000)
+	for range 50_000 {
+		list = wire.AppendBytes(list, make([]byte, 4))
+	}
+	for _, text := range []string{"UPDATE k.t SET l = ?, n = 1 WHERE p = 1 AND c = 1", "UPDATE k.t SET s = ? WHERE p = 2", "INSERT INTO k.t (p, c, s) VALUES (3, 1, ?)"} {
+		p := prepareOn(t, c, text)
+		if resp := c.do(wire.Message{Op: wire.OpExecute, Body: executeBody(wire.V4, p, nil, list)}); resp.Op != wire.OpResult {
+			t.Fatalf("%s: %s", text, resp.Body)
+		}
+	}
+	memory := budget.New(64<<20, 20*time.Millisecond)
+	others := budget.Open(budget.WithClient(t.Context(), memory.Client()))
+	send := func(req wire.Message) string {
+		got := make(chan string, 1)
+		c.link.Send(budget.WithClient(t.Context(), memory.Client()), req, func(resp wire.Message) {
+			answer := resp.Op.String()
+			if err, _ := wire.ParseError(wire.V4, resp.Body); resp.Op == wire.OpError && err != nil {
+				answer = err.Message
+			}
+			got <- answer
+		})
+		return <-got
+	}
+	point := prepareOn(t, c, "SELECT l FROM k.t WHERE p = ? AND c = ?")
+	requests := map[string]wire.Message{"point": {Op: wire.OpExecute, Body: executeBody(wire.V4, point, nil, integerValue(1), integerValue(1))}}
+	for _, text := range []string{
+		"SELECT n FROM k.t WHERE p = 1 AND c = 1", "SELECT l FROM k.t WHERE p = 1", "SELECT max(l) FROM k.t WHERE p = 1", "SELECT s FROM k.t WHERE p = 2",
+		"UPDATE k.t SET l[3] = 1 WHERE p = 1 AND c = 1", "DELETE l[3] FROM k.t WHERE p = 1 AND c = 1", "UPDATE k.t SET l = l - [9] WHERE p = 1 AND c = 1",
+		"UPDATE k.t SET n = 1 WHERE p = 1 AND c = 1 IF n = 7", "UPDATE k.t SET n = 1 WHERE p = 1 AND c = 1 IF l = [1]", "UPDATE k.t SET s = [1] WHERE p = 3 IF s = [4]",
+		"BEGIN BATCH UPDATE k.t SET l[3] = 1 WHERE p = 1 AND c = 1; UPDATE k.t SET s[3] = 1 WHERE p = 2; APPLY BATCH",
+	} {
+		requests[text] = ask(text)
+	}
+	for text, req := range requests {
+		// One request after another holds memory, so that no other is the eldest.
+		others.Add(memory.Stats().Size*7/8 - 700<<10)
+		if got := send(req); got != errNoRoom.Message {
+			t.Errorf("%s, without room: %s", text, got)
+		}
+		time.AfterFunc(5*time.Millisecond, func() { others.Shrink(1 << 20) })
+		if got := send(req); got != wire.OpResult.String() {
+			t.Errorf("%s, with room: %s", text, got)
+		}
+		others.Shrink(0)
+		for memory.Stats().Held != 0 { // it is given back after the answer
+			runtime.Gosched()
+		}
+	}
+}
