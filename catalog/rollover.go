@@ -93,9 +93,8 @@ func (d *Rollovers) Read(ctx context.Context, table [16]byte, next int) ([]Rollo
 	return out, nil
 }
 
-// Append appends an entry to a table's log. next is the number that follows the last entry which
-// the door has read. If another door has appended an entry meanwhile, Append returns false and
-// does nothing. If it returns an error, it may have appended the entry.
+// Append appends an entry to a table's log. The door has read all entries before the number next. If
+// another door has appended entry next meanwhile, Append returns false and does nothing. If it returns an error, it may have appended the entry.
 func (d *Rollovers) Append(ctx context.Context, table [16]byte, next int, r Rollover) (bool, error) {
 	var from []byte
 	if r.From != nil {
@@ -113,7 +112,7 @@ type Count struct {
 	Rows, Bytes int64
 }
 
-// Counts returns what the doors have written to the shards of a key.
+// Counts returns how many rows and bytes each door has written to the shards of a key.
 func (d *Rollovers) Counts(ctx context.Context, table [16]byte, key []byte) ([]Count, error) {
 	rows, err := d.session.Query(ctx, wire.Quorum, "SELECT shard, door, rows, bytes FROM evenkeel.rollover_counts WHERE table_id = ? AND partition_key = ?", table[:], key)
 	if err != nil {

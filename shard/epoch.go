@@ -159,3 +159,42 @@ func parseKeyEpochs(text string) ([]KeyEpoch, error) {
 	}
 	return out, nil
 }
+
+// RowEpoch puts rows into a Range: those whose first clustering column is From or greater, in the
+// order of its type (not the clustering order), up to the next epoch.
+type RowEpoch struct {
+	From []byte // a serialized value of the first clustering column
+	Range
+}
+
+// maxEpochs bounds a list of epochs, because every read goes through the whole list.
+const maxEpochs = 100
+
+func parseRowEpochs(text string) ([]RowEpoch, error) {
+	var out []RowEpoch
+	for item := range strings.SplitSeq(text, ",") {
+		r, from, err := parseEpoch(item)
+		if err != nil {
+			return nil, err
+		}
+		var value []byte
+		if n, err := fmt.Sscanf(from, "0x%x", &value); n != 1 || err != nil || fmt.Sprintf("0x%x", value) != from {
+			return nil, fmt.Errorf("%q is not a serialized value, such as 0x0000018bcfe56800", from)
+		}
+		out = append(out, RowEpoch{value, r})
+	}
+	if len(out) > maxEpochs {
+		return nil, fmt.Errorf("%d epochs, of which there may be %d", len(out), maxEpochs)
+	}
+	return out, nil
+}
+
+// parseEpoch parses "64@8 from X".
+func parseEpoch(text string) (r Range, from string, err error) {
+	words := strings.Fields(text)
+	if len(words) != 3 || words[1] != "from" {
+		return r, "", errors.New("an epoch is written as '64 from …', several with commas between")
+	}
+	r, err = parseRange(words[0])
+	return r, words[2], err
+}

@@ -68,7 +68,7 @@ func (r *Rolled) of(key []byte) []Opening {
 	return nil
 }
 
-// Rolling makes a snapshot of another one and of what was added to the directory.
+// Rolling makes a new snapshot from an older one and the new entries of the directory.
 type Rolling struct {
 	to    *Rolled
 	fresh [rolledParts]bool // the parts that are not shared

@@ -51,7 +51,7 @@ func TestRolled(t *testing.T) {
 		t.Error("snapshots are not compared right")
 	}
 
-	// What was planned on the old snapshot is valid while shard 3 is closed.
+	// Shard 3 is closed in the new snapshot. A plan made on the old snapshot is still valid.
 	if !old.Reads(now) || !old.Deletes(now, 499) || old.Deletes(now, 500) || !now.Reads(now) || none.Reads(now) || none.Deletes(now, 1000) || !none.Deletes(now, 99) {
 		t.Error("requests are judged wrong while a shard is closed")
 	}

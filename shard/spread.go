@@ -4,53 +4,10 @@ package shard
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
-
-// Range is a run of places: the shards Base+1 to Base+N.
-//
-// A key never uses a place twice: a row moves only to a shard that never held a copy of a row of
-// its key. So growing takes new numbers. Shrinking, another hash, and every new attempt take a
-// new Base.
-type Range struct {
-	N    int // at least 1
-	Base int
-}
-
-// Last returns the highest place.
-func (r Range) Last() int { return r.Base + r.N }
-
-// Contains says whether a shard is one of the places.
-func (r Range) Contains(shard int) bool { return shard > r.Base && shard <= r.Base+r.N }
-
-func (r Range) String() string {
-	if r.Base == 0 {
-		return strconv.Itoa(r.N)
-	}
-	return strconv.Itoa(r.N) + "@" + strconv.Itoa(r.Base)
-}
-
-// MaxBase is the highest base. It keeps the numbers of shards far below the limit of an int.
-const MaxBase = 1 << 30
-
-// parseRange parses the output of String.
-func parseRange(s string) (r Range, err error) {
-	n, base, given := strings.Cut(s, "@")
-	if r.N, err = strconv.Atoi(n); err != nil || r.N < 1 || r.N > MaxShards {
-		return r, fmt.Errorf("%q is not a number of shards; it must be a whole number from 1 to %d", n, MaxShards)
-	}
-	if !given {
-		return r, nil
-	}
-	if r.Base, err = strconv.Atoi(base); err != nil || r.Base < 0 || r.Base > MaxBase {
-		return r, fmt.Errorf("%q is not a base; it must be a whole number from 0 to %d", base, MaxBase)
-	}
-	return r, nil
-}
 
 // Spread says how the rows of one logical partition are spread.
 type Spread struct {
@@ -58,13 +15,6 @@ type Spread struct {
 
 	// Rows are the epochs of rows, sorted by From. A row that is in no epoch is in Range.
 	Rows []RowEpoch
-}
-
-// RowEpoch puts rows into a Range: those whose first clustering column is From or greater, in the
-// order of its type (not the clustering order), up to the next epoch.
-type RowEpoch struct {
-	From []byte // a serialized value of the first clustering column
-	Range
 }
 
 // Of returns the range of a row whose first clustering column has the given value. compare orders
@@ -96,26 +46,6 @@ func (s *Spread) Between(low, high []byte, compare func(a, b []byte) int) []Rang
 		out = append(out, r)
 	}
 	return out
-}
-
-// AppendPlaces appends the shards of ranges, each once, in order.
-func AppendPlaces(dst []int, ranges ...Range) []int {
-	if len(ranges) == 1 {
-		dst = slices.Grow(dst, ranges[0].N)
-		for i := range ranges[0].N {
-			dst = append(dst, ranges[0].Base+i+1)
-		}
-		return dst
-	}
-	sorted := slices.SortedFunc(slices.Values(ranges), func(a, b Range) int { return a.Base - b.Base })
-	last := 0
-	for _, r := range sorted {
-		for n := max(last, r.Base) + 1; n <= r.Last(); n++ {
-			dst = append(dst, n)
-		}
-		last = max(last, r.Last())
-	}
-	return dst
 }
 
 // Places returns all shards that rows of the key can be in, in order.
@@ -159,36 +89,4 @@ func ParseSpread(text string) (s Spread, err error) {
 	}
 	s.Rows, err = parseRowEpochs(rest)
 	return s, err
-}
-
-// maxEpochs bounds a list of epochs, because every read goes through the whole list.
-const maxEpochs = 100
-
-func parseRowEpochs(text string) ([]RowEpoch, error) {
-	var out []RowEpoch
-	for item := range strings.SplitSeq(text, ",") {
-		r, from, err := parseEpoch(item)
-		if err != nil {
-			return nil, err
-		}
-		var value []byte
-		if n, err := fmt.Sscanf(from, "0x%x", &value); n != 1 || err != nil || fmt.Sprintf("0x%x", value) != from {
-			return nil, fmt.Errorf("%q is not a serialized value, such as 0x0000018bcfe56800", from)
-		}
-		out = append(out, RowEpoch{value, r})
-	}
-	if len(out) > maxEpochs {
-		return nil, fmt.Errorf("%d epochs, of which there may be %d", len(out), maxEpochs)
-	}
-	return out, nil
-}
-
-// parseEpoch parses "64@8 from X".
-func parseEpoch(text string) (r Range, from string, err error) {
-	words := strings.Fields(text)
-	if len(words) != 3 || words[1] != "from" {
-		return r, "", errors.New("an epoch is written as '64 from …', several with commas between")
-	}
-	r, err = parseRange(words[0])
-	return r, words[2], err
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/observe"
+	"github.com/evenkeel/evenkeel/reshard"
 )
 
 // dynamoDB is the DynamoDB half of serve.
@@ -35,11 +36,13 @@ type dynamoDB struct {
 	stop  func()       // stops the mover of layout changes; nil: no mover runs
 
 	observe   observe.Observer
-	throttled *throttling.Store // counts what the store throttles
+	throttled *throttling.Store       // counts what the store throttles
+	changes   func() []reshard.Status // the changes of layout under way; nil: no mover runs
 }
 
 // move starts the mover, which carries out changes of tables' layouts.
 func (d *dynamoDB) move(router *sharding.Router) {
+	d.changes = router.Changes
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

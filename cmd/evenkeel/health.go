@@ -18,10 +18,12 @@ import (
 
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/workbench/page"
+	"github.com/evenkeel/evenkeel/workbench/serverpage"
 )
 
 // health is the HTTP server of serve. It serves /metrics, /ready (whether clients may be sent
-// here), /live (whether the process answers), and the workbench's page.
+// here), /live (whether the process answers), /server (a page of the server's figures), and the
+// workbench's page.
 type health struct {
 	ready atomic.Bool
 	page  *page.Page
@@ -47,6 +49,9 @@ func (h *health) serve(ln net.Listener, doors []prometheus.Collector, failed cha
 		}
 		_, _ = io.WriteString(w, "ready\n")
 	})
+	now := serverpage.New(reg, time.Now)
+	mux.Handle("/server", now)
+	mux.Handle("/server/", now)
 	mux.Handle("/", h.page)
 	ctx, left := context.WithCancel(context.Background())
 	go h.page.Expire(ctx)

@@ -15,7 +15,7 @@ import (
 func (c *cqlSide) measures() []prometheus.Collector {
 	all := []prometheus.Collector{exposition.New("evenkeel_cql", c.observe.Requests)}
 	if c.router != nil {
-		all = append(all, routerCollector{c.router})
+		all = append(all, routerCollector{c.router}, changesOf("evenkeel_cql", c.router.Changes))
 	}
 	if cl, ok := c.store.(*cluster.Cluster); ok {
 		all = append(all, hostCollector{cl})
@@ -30,8 +30,6 @@ var (
 	changingDesc   = prometheus.NewDesc("evenkeel_cql_tables_changing", "Sharded tables whose creation, removal or change of shards has begun and not ended. One that stays was left half-done.", []string{"change"}, nil)
 	preparedDesc   = prometheus.NewDesc("evenkeel_cql_plan_cache_entries", "Statements that the door remembers: prepared by clients, sent as text, and of shards.", []string{"cache"}, nil)
 	generationDesc = prometheus.NewDesc("evenkeel_cql_layout_generation", "Generation of a sharded table's layout that the door goes by; doors that agree have the same.", []string{"table"}, nil)
-	stepDesc       = prometheus.NewDesc("evenkeel_cql_layout_change", "1 for each sharded table whose layout is being changed, with the change's step.", []string{"table", "step"}, nil)
-	rowsDesc       = prometheus.NewDesc("evenkeel_cql_layout_change_rows", "Rows that a change of layout under way at this door has to move: total, as far as is known, those moved and those verified.", []string{"table", "rows"}, nil)
 	routerMetrics  = []countMetric[sharded.Stats]{
 		{desc("sharded_tables", "Sharded tables that the door serves."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.ShardedTables) }},
 		{desc("cursor_errors_total", "Requests with a paging state that was damaged, or was another statement's."), prometheus.CounterValue, func(s *sharded.Stats) float64 { return float64(s.CursorErrors) }},
@@ -46,8 +44,6 @@ func (routerCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- changingDesc
 	ch <- preparedDesc
 	ch <- generationDesc
-	ch <- stepDesc
-	ch <- rowsDesc
 	for _, m := range routerMetrics {
 		ch <- m.desc
 	}
@@ -64,15 +60,6 @@ func (c routerCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(changingDesc, "resharding", s.Changing.Resharding)
 	for _, l := range s.Layouts[:min(len(s.Layouts), observe.MaxTables)] {
 		ch <- prometheus.MustNewConstMetric(generationDesc, prometheus.GaugeValue, float64(l.Generation), l.Table)
-		if l.Step != "" {
-			ch <- prometheus.MustNewConstMetric(stepDesc, prometheus.GaugeValue, 1, l.Table, l.Step)
-		}
-	}
-	changes := c.router.Changes()
-	for _, change := range changes[:min(len(changes), observe.MaxTables)] {
-		for of, n := range map[string]int64{"total": change.RowsTotal, "moved": change.RowsMoved, "verified": change.RowsVerified} {
-			ch <- prometheus.MustNewConstMetric(rowsDesc, prometheus.GaugeValue, float64(n), change.Table, of)
-		}
 	}
 	gauge(preparedDesc, "prepared", s.Prepared)
 	gauge(preparedDesc, "text", s.Texts)

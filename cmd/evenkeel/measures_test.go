@@ -219,6 +219,26 @@ func TestRequestsAreMeasured(t *testing.T) {
 		first = find(all, cql+"layout_generation", "table=ks.sharded")
 	}
 
+	// So does one of the DynamoDB door, which keeps what it left behind for some minutes.
+	if code := o.dynamo("TagResource", `{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/shardeditems","Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=8"}]}`); code != http.StatusOK {
+		t.Fatalf("TagResource: %d", code)
+	}
+	for begun := time.Now(); find(all, dynamo+"layout_change", "table=shardeditems", "step=settled") == nil; time.Sleep(5 * time.Millisecond) {
+		if all = o.scrape(); time.Since(begun) > patience {
+			t.Fatalf("no settled change: %v", all[dynamo+"layout_change"])
+		}
+	}
+	if n := find(all, dynamo+"layout_change_rows", "table=shardeditems", "rows=verified").GetGauge().GetValue(); n != 10 {
+		t.Errorf("%v items verified, not 10", n)
+	}
+
+	// The server's page has its figures from the same metrics.
+	if resp, err := http.Get("http://" + o.serve.ListenHTTP + "/server/figures"); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("the figures of /server: %v, %v", resp, err)
+	} else {
+		resp.Body.Close()
+	}
+
 	// Tables that are dropped leave.
 	o.cql("DROP TABLE ks.sharded")
 	o.dynamo("DeleteTable", `{"TableName":"shardeditems"}`)

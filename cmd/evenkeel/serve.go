@@ -160,6 +160,9 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	}
 	if dynamo != nil {
 		collectors = append(collectors, counts(dynamo.door.Stats, dynamoMetrics), exposition.New("evenkeel_dynamodb", dynamo.observe.Requests), throttleCollector{dynamo.throttled})
+		if dynamo.changes != nil {
+			collectors = append(collectors, changesOf("evenkeel_dynamodb", dynamo.changes))
+		}
 		if dynamo.cache != nil {
 			collectors = append(collectors, counts(dynamo.cache.Stats, cacheMetrics))
 		}
@@ -189,7 +192,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	s.sayCapacity(std.err)
 	if web != nil {
 		fmt.Fprintf(std.err, "evenkeel: the workbench on http://%s/#token=%s (the token is for live tables)\n", web.Addr(), health.page.Token())
-		fmt.Fprintf(std.err, "evenkeel: metrics and health on http://%s/metrics, /ready, /live\n", web.Addr())
+		fmt.Fprintf(std.err, "evenkeel: what this server does now on http://%s/server; /metrics, /ready, /live\n", web.Addr())
 	}
 
 	select {

@@ -4,6 +4,7 @@ package mover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -16,9 +17,10 @@ import (
 type backend struct {
 	store store.Store
 
-	mu      sync.Mutex
-	link    store.Link
-	version wire.Version
+	mu       sync.Mutex
+	link     store.Link
+	version  wire.Version
+	prepared map[string]ids // by text
 }
 
 // page is one page of rows, with cells by position. next is nil after the last page.
@@ -54,57 +56,158 @@ func (b *backend) close() {
 	defer b.mu.Unlock()
 	if b.link != nil {
 		b.link.Close()
-		b.link = nil
+		b.link, b.prepared = nil, nil
 	}
 }
 
-// query sends one statement. state is the paging state of the page, and size the largest number of
-// its rows.
-func (b *backend) query(ctx context.Context, cl wire.Consistency, text string, values [][]byte, state []byte, size int32) (page, error) {
+// query sends one statement, prepared. state is the paging state of the page, and size the largest
+// number of its rows.
+func (b *backend) query(ctx context.Context, cl wire.Consistency, s statement, state []byte, size int32) (page, error) {
+	return b.send(ctx, func(link store.Link, v wire.Version) (wire.Message, error) {
+		ids, err := b.prepare(ctx, link, v, s.text)
+		if err != nil {
+			return wire.Message{}, err
+		}
+		e := wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: wire.Params{Consistency: cl}}
+		e.Params.SetPageSize(size)
+		if state != nil {
+			e.Params.SetPagingState(state)
+		}
+		e.Params.SetSkipMetadata(true)
+		e.Params.SetValues(s.bound())
+		return wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, v, &e)}, nil
+	})
+}
+
+// batch sends several statements on one physical partition, prepared. The store applies all or none.
+func (b *backend) batch(ctx context.Context, cl wire.Consistency, parts []statement) error {
+	_, err := b.send(ctx, func(link store.Link, v wire.Version) (wire.Message, error) {
+		all := wire.Batch{Type: wire.BatchUnlogged, Count: len(parts), Params: wire.Params{Consistency: cl}}
+		for _, s := range parts {
+			ids, err := b.prepare(ctx, link, v, s.text)
+			if err != nil {
+				return wire.Message{}, err
+			}
+			all.Raw = wire.AppendBatchStatement(all.Raw, &wire.BatchStatement{Prepared: true, ID: ids.statement, Values: s.bound()})
+		}
+		return wire.Message{Op: wire.OpBatch, Body: wire.AppendBatch(nil, v, &all)}, nil
+	})
+	return err
+}
+
+// bound encodes the values of a statement's markers.
+func (s *statement) bound() wire.Values {
+	v := wire.Values{Count: len(s.values)}
+	for _, b := range s.values {
+		v.Raw = wire.AppendBytes(v.Raw, b)
+	}
+	return v
+}
+
+// send sends the request that build returns, and reads the answer. If the store has forgotten a
+// prepared statement, send calls build once more and sends that request.
+func (b *backend) send(ctx context.Context, build func(store.Link, wire.Version) (wire.Message, error)) (page, error) {
 	link, version, err := b.open(ctx)
 	if err != nil {
 		return page{}, err
 	}
-	q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: cl}}
-	q.Params.SetPageSize(size)
-	if state != nil {
-		q.Params.SetPagingState(state)
-	}
-	v := wire.Values{Count: len(values)}
-	for _, b := range values {
-		v.Raw = wire.AppendBytes(v.Raw, b)
-	}
-	q.Params.SetValues(v)
-	type answer struct {
-		page page
-		err  error
-	}
-	done := make(chan answer, 1)
-	link.Send(ctx, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, version, &q)}, func(resp wire.Message) {
-		p, err := readPage(version, resp)
-		done <- answer{p, err}
-	})
-	select {
-	case a := <-done:
-		return a.page, a.err
-	case <-ctx.Done():
-		return page{}, ctx.Err()
+	for again := false; ; again = true {
+		req, err := build(link, version)
+		if err != nil {
+			return page{}, err
+		}
+		got, err := exchange(ctx, link, version, req, readPage)
+		var e *wire.Error
+		if again || !errors.As(err, &e) || e.Code != wire.CodeUnprepared {
+			return got, err
+		}
+		b.forget()
 	}
 }
 
-// readPage copies the rows of a response.
-func readPage(v wire.Version, resp wire.Message) (page, error) {
+// ids are the store's ids of a prepared statement.
+type ids struct{ statement, metadata []byte }
+
+// maxPrepared is how many statements are kept prepared. Different rows need different statements if
+// their cells were written at different times.
+const maxPrepared = 1000
+
+// prepare returns the ids of a statement. It prepares the statement if that has not been done.
+func (b *backend) prepare(ctx context.Context, link store.Link, v wire.Version, text string) (ids, error) {
+	b.mu.Lock()
+	known, ok := b.prepared[text]
+	b.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	made, err := exchange(ctx, link, v, wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})}, readPrepared)
+	if err != nil {
+		return ids{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.prepared == nil || len(b.prepared) >= maxPrepared {
+		b.prepared = map[string]ids{}
+	}
+	b.prepared[text] = made
+	return made, nil
+}
+
+// forget makes the mover prepare its statements again.
+func (b *backend) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.prepared = nil
+}
+
+// exchange sends a request and waits for its answer. read copies what it needs of the answer.
+func exchange[T any](ctx context.Context, link store.Link, v wire.Version, req wire.Message, read func(wire.Version, []byte) (T, error)) (T, error) {
+	type answer struct {
+		got T
+		err error
+	}
+	done := make(chan answer, 1)
+	link.Send(ctx, req, func(resp wire.Message) {
+		var a answer
+		var body []byte
+		if body, a.err = resultOf(v, resp); a.err == nil {
+			a.got, a.err = read(v, body)
+		}
+		done <- a
+	})
+	select {
+	case a := <-done:
+		return a.got, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// resultOf returns the body of a RESULT, or the error of the response.
+func resultOf(v wire.Version, resp wire.Message) ([]byte, error) {
 	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 	if err != nil {
-		return page{}, err
+		return nil, err
 	}
 	if resp.Op == wire.OpError {
 		e, err := wire.ParseError(v, body)
 		if err != nil {
-			return page{}, err
+			return nil, err
 		}
-		return page{}, e
+		return nil, e
 	}
+	return body, nil
+}
+
+// readPrepared copies the ids of a PREPARED.
+func readPrepared(v wire.Version, body []byte) (ids, error) {
+	p, err := wire.ParsePrepared(v, append([]byte(nil), body...))
+	return ids{p.ID, p.MetadataID}, err
+}
+
+// readPage copies the rows of a response.
+func readPage(_ wire.Version, body []byte) (page, error) {
 	if wire.KindOf(body) != wire.ResultRows {
 		return page{}, nil
 	}
@@ -113,9 +216,12 @@ func readPage(v wire.Version, resp wire.Message) (page, error) {
 		return page{}, err
 	}
 	p := page{rows: make([][][]byte, 0, rows.Count)}
+	width := rows.Metadata.Count
+	cells := make([][]byte, 0, rows.Count*width) // of all rows
 	it := rows.Iter(nil)
 	for it.Next() {
-		p.rows = append(p.rows, append([][]byte(nil), it.Cells...))
+		cells = append(cells, it.Cells...)
+		p.rows = append(p.rows, cells[len(cells)-width:len(cells):len(cells)])
 	}
 	if rows.Metadata.Flags&wire.MetadataMore != 0 {
 		p.next = rows.Metadata.PagingState

@@ -2,10 +2,14 @@
 
 package mover
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // crew runs jobs in goroutines, as many at a time as the pace allows at that moment.
 type crew struct {
+	ctx  context.Context
 	pace *pace
 
 	mu    sync.Mutex
@@ -14,18 +18,23 @@ type crew struct {
 	first error
 }
 
-func newCrew(p *pace) *crew {
-	c := &crew{pace: p}
+func newCrew(ctx context.Context, p *pace) *crew {
+	c := &crew{ctx: ctx, pace: p}
 	c.free.L = &c.mu
 	return c
 }
 
-// do starts a job when there is room for it. After the first error it starts none.
+// do starts a job when there is room for it, and when the pace does not ask for a rest. After the
+// first error it starts none.
 func (c *crew) do(job func() error) {
+	err := c.pace.rest(c.ctx, 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.busy > 0 && c.busy >= c.pace.parallel() {
 		c.free.Wait()
+	}
+	if c.first == nil {
+		c.first = err
 	}
 	if c.first != nil {
 		return

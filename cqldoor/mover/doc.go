@@ -20,8 +20,9 @@
 //     write that names the entry on which it is based, and a mover that takes a change over
 //     publishes first.
 //  4. Refuse refuses a table whose rows cannot be moved so before a change begins.
-//  5. The mover sends no more to the store at a time than the store answers in good time
-//     (pace.go).
+//  5. The mover sends no more to the store at a time than the store answers in good time, and slows
+//     down when clients of its door wait longer than without it. It never stops for them (pace.go).
+//  6. A request of the mover concerns one physical partition, and a bounded number of rows (unit.go).
 //
 // It imports catalog, cql/describe, cql/schema, cql/store, cql/syntax, cql/value, cql/wire,
 // cqldoor/plan, reshard and shard.

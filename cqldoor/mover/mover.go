@@ -53,6 +53,10 @@ type Options struct {
 	// Hints is how late the store may still deliver a write as a hint. 0: it has no hints.
 	Hints time.Duration
 
+	// Clients tells how this door's clients are served. The mover slows down when they wait longer
+	// than without it. nil: nobody knows.
+	Clients func() Served
+
 	// Poll is the interval at which a waiting mover looks again. Default 200 ms.
 	Poll time.Duration
 	Log  *slog.Logger
@@ -223,14 +227,10 @@ func (j *journey) begin(ctx context.Context) error {
 }
 
 func (j *journey) pause(ctx context.Context) error {
-	t := time.NewTimer(j.opts.Poll)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return j.beat(ctx)
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := sleep(ctx, j.opts.Poll); err != nil {
+		return err
 	}
+	return j.beat(ctx)
 }
 
 // beat shows the other doors that the mover is alive, at most once a second.
@@ -318,23 +318,17 @@ func (j *journey) barrier(ctx context.Context) error {
 			}
 			return err
 		case <-time.After(j.opts.Poll):
-			if err := j.beat(ctx); err != nil {
-				return errors.Join(err, wait(cancel, done))
+			err := j.beat(ctx)
+			if err == nil {
+				err = j.look(ctx)
 			}
-			if err := j.look(ctx); err != nil || j.entry.Layout.Generation != e.Layout.Generation {
-				return errors.Join(err, wait(cancel, done))
+			if err != nil || j.entry.Layout.Generation != e.Layout.Generation {
+				cancel()
+				<-done // its error is that it was given up
+				return err
 			}
 		}
 	}
-}
-
-// wait cancels the wait for the doors and returns its error.
-func wait(cancel func(), done chan error) error {
-	cancel()
-	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return nil
 }
 
 // isQuiet reports whether no write can reach an old place late any more.
@@ -377,7 +371,7 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	if err != nil {
 		return err
 	}
-	p := &pass{table: j.table, only: only, backend: j.backend, pace: newPace(), now: j.opts.Now, all: todo.AtAll(), work: todo}
+	p := &pass{table: j.table, only: only, backend: j.backend, pace: newPace(j.opts.Now, j.opts.Clients), now: j.opts.Now, all: todo.AtAll(), work: todo}
 	if todo == reshard.Copy && !j.record.Begun && j.record.Sofar.Total == 0 {
 		p.work, p.all = reshard.Wait, false
 		p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a partial count is not a total

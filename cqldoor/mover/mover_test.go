@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -508,4 +509,42 @@ func TestPause(t *testing.T) {
 	if err := m.Give(t.Context(), "k", "t", Rollback); err == nil {
 		t.Error("a change that is over was taken back")
 	}
+}
+
+// patient implements Doors with a first barrier that waits until it is given up. It then returns what
+// the embedded engine answers to a request for which nobody waits.
+type patient struct {
+	alone
+	waits chan struct{}
+	once  sync.Once
+}
+
+func (p *patient) Barrier(ctx context.Context, _ *catalog.Entry) (_ bool, err error) {
+	p.once.Do(func() {
+		close(p.waits)
+		<-ctx.Done()
+		err = wire.Errorf(wire.CodeOverloaded, "nobody waits for the answer any more")
+	})
+	return false, err
+}
+
+// TestOrderWhileWaitingForDoors gives an order while the mover waits for the doors. The mover goes on,
+// and reports no problem.
+func TestOrderWhileWaitingForDoors(t *testing.T) {
+	from := &shard.Layout{N: 3, Column: "shard"}
+	w := newWorld(t, from)
+	want := w.fill(from, 2, 12)
+	doors := &patient{waits: make(chan struct{})}
+	m := w.mover(w.store, doors)
+	w.start(m, &shard.Layout{N: 5, Column: "shard"})
+	done := make(chan error, 1)
+	go func() { done <- m.Run(t.Context(), "k", "t") }()
+	<-doors.waits
+	if err := m.Give(t.Context(), "k", "t", Finish); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("the mover stopped: %v", err)
+	}
+	w.same("moved", want, w.entry().Layout)
 }

@@ -235,7 +235,7 @@ func (m *Mover) Outlook(ctx context.Context, e *catalog.Entry, ks *schema.Keyspa
 	o.Rows, o.RowsMoved = got.rows, float64(got.Total)
 	o.Notes = append(o.Notes,
 		fmt.Sprintf("the new shards are %d to %d", to.Base+1, to.Base+to.N),
-		fmt.Sprintf("about %d requests: each row that moves is copied once, read twice and deleted once; all rows are scanned five times", 4*got.Total),
+		fmt.Sprintf("at most %d requests: each row that moves is copied once, read twice and deleted once; all rows are scanned five times", 4*got.Total),
 		"until the old places are cleaned, rows that move are stored twice, and writes of them take two requests, one after the other",
 		"a row's marker has no readable write time: a copied row gets its oldest cell's")
 	return o, nil
@@ -248,6 +248,6 @@ func (m *Mover) count(ctx context.Context, e *catalog.Entry, physical *schema.Ta
 	if err != nil {
 		return counts{}, err
 	}
-	p := &pass{table: t, backend: m.backend, pace: newPace(), now: m.opts.Now, work: reshard.Wait, at: func(int64, counts, counts) error { return nil }}
+	p := &pass{table: t, backend: m.backend, pace: newPace(m.opts.Now, m.opts.Clients), now: m.opts.Now, work: reshard.Wait, at: func(int64, counts, counts) error { return nil }}
 	return p.run(ctx, math.MinInt64, counts{})
 }

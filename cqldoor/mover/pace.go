@@ -3,45 +3,78 @@
 package mover
 
 import (
+	"context"
 	"sync"
 	"time"
 )
 
-// maxParallel is the largest number of rows that the mover handles at a time.
-const maxParallel = 32
-
-// kind is what a request of the mover asks of the store.
+// kind is the kind of a request that the mover sends to the store.
 type kind int
 
 const (
 	scan  kind = iota // a page of rows
-	look              // one row
-	write             // one row
+	look              // rows of one partition
+	write             // rows of one partition
 	kinds
 )
 
-// pace sets the number of rows that the mover handles at a time. It raises the number while the
-// store answers about as fast as it did when it was least busy. It lowers the number when the store
-// slows down or refuses. So the mover uses only the capacity that the store has to spare.
+// These bound the level of a pace. A change comes to an end however busy the store is, because the
+// level is never below lowest.
+const (
+	lowest      = 1
+	fewest      = 8  // units at a time; below that level the mover rests in between
+	maxParallel = 32 // units at a time
+)
+
+// pace sets how much the mover does at a time: its level. It raises the level while the store
+// answers about as fast as it did when it was least busy, and while clients are served about as fast
+// as without the mover. It lowers the level when the store slows down or refuses, or clients wait
+// longer. So the mover uses only the capacity that the store has to spare.
 //
-// A request is compared with those of its kind: a write, which waits for the disk, is no sign of a
-// busy store because a read takes less.
+// The level is the number of units that the mover handles at a time. Below fewest the mover
+// handles fewest units at a time, and rests in between.
+//
+// The pace compares a request only with others of its kind. A write waits for the disk, so it takes
+// longer than a read, also while the store is idle.
 type pace struct {
+	now     func() time.Time
+	clients func() Served // nil: nobody knows how clients are served
+
 	mu    sync.Mutex
-	limit float64
+	level float64
 	of    [kinds]struct {
 		recent float64 // seconds, a moving average
 		best   float64 // seconds, of an undisturbed request; rises slowly, so that it reflects the last thousands
 	}
+	slow, seen int // requests since the level was set
+
+	begun  int    // units since the last rest
+	served Served // at the time looked
+	looked time.Time
+	recent float64 // seconds that a client's request takes, a moving average
+	quiet  float64 // the same without the mover; 0: not known
 }
 
-func newPace() *pace { return &pace{limit: 4} }
+// Served are the requests of clients that a door has answered so far, and how long they took
+// together.
+type Served struct {
+	Requests uint64
+	Took     time.Duration
+}
 
-// parallel returns the number of rows that the mover may handle at a time.
+func newPace(now func() time.Time, clients func() Served) *pace {
+	p := &pace{now: now, clients: clients, level: fewest}
+	if clients != nil {
+		p.level = lowest // the level rises as long as they do not wait longer
+	}
+	return p
+}
+
+// parallel returns the number of units that the mover may handle at a time.
 func (p *pace) parallel() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return max(1, int(p.limit))
+	return max(fewest, int(p.level))
 }
 
 // latency returns the store's response time in seconds, now and when it was least busy, for the kind
@@ -58,6 +91,9 @@ func (p *pace) latency() [2]float64 {
 	return out
 }
 
+// window is the number of requests after which the level is set anew.
+const window = 16
+
 // observe takes the duration of a request and whether the store failed to serve it.
 func (p *pace) observe(of kind, took time.Duration, failed bool) {
 	p.mu.Lock()
@@ -71,13 +107,113 @@ func (p *pace) observe(of kind, took time.Duration, failed bool) {
 		k.recent = s
 	}
 	k.recent += (s - k.recent) / 16
+	if failed {
+		p.set(p.level / 2)
+		return
+	}
 	const slack = 0.002 // seconds; smaller delays do not count
+	if p.seen++; s > 3*k.best+slack {
+		p.slow++
+	}
+	if p.seen < window {
+		return
+	}
 	switch {
-	case failed:
-		p.limit = max(1, p.limit/2)
-	case s > 3*k.best+slack:
-		p.limit = max(1, p.limit*0.97)
+	case p.slow > window/4:
+		p.set(p.level * 0.7)
+	case p.clients != nil: // judge raises it
+		p.set(p.level)
 	default:
-		p.limit = min(maxParallel, p.limit+1/p.limit)
+		p.set(p.level + 1)
+	}
+}
+
+// set sets the level. The caller holds mu.
+func (p *pace) set(level float64) {
+	p.level = min(maxParallel, max(lowest, level))
+	p.slow, p.seen = 0, 0
+}
+
+// burst is the number of units after which the mover rests, and longest is how long it rests at the
+// lowest level. So it handles some thousands of units in a second at that level, if the store does.
+//
+// settle is how long the mover rests before it works, to see how clients are served without it.
+// glance is how long it watches clients before it judges, if they send few requests or more, and stare
+// otherwise.
+const (
+	burst   = 32
+	longest = 10 * time.Millisecond
+	settle  = 100 * time.Millisecond
+	glance  = 50 * time.Millisecond
+	stare   = 500 * time.Millisecond
+	few     = 20
+)
+
+// rest waits as long as the mover is to do nothing. The mover calls it before it handles units.
+func (p *pace) rest(ctx context.Context, units int) error {
+	if t := p.due(units); t > 0 {
+		return sleep(ctx, t)
+	}
+	return nil
+}
+
+// sleep waits for a time, or until the context ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// due returns how long the mover is to rest before it handles units.
+func (p *pace) due(units int) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.clients != nil {
+		if p.looked.IsZero() {
+			p.looked, p.served = now, p.clients()
+			return settle
+		}
+		if past := now.Sub(p.looked); past >= glance {
+			if served := p.clients(); past >= stare || served.Requests-p.served.Requests >= few {
+				p.judge(served)
+				p.looked = now
+			}
+		}
+	}
+	if p.begun += units; p.begun < burst {
+		return 0
+	}
+	p.begun = 0
+	return time.Duration(max(0, (fewest-p.level)/(fewest-lowest)) * float64(longest))
+}
+
+// judge lowers the level if clients wait longer than without the mover, and otherwise raises it, in
+// small steps: a level that is too high is found only when clients have waited. The caller holds mu.
+func (p *pace) judge(served Served) {
+	n, took := served.Requests-p.served.Requests, served.Took-p.served.Took
+	p.served = served
+	if n == 0 { // there are no clients to disturb
+		p.set(maxParallel)
+		return
+	}
+	each := took.Seconds() / float64(n)
+	if p.quiet == 0 {
+		p.quiet, p.recent = each, each
+	}
+	p.recent += (each - p.recent) / 4
+	if p.recent < p.quiet || p.level <= lowest { // at its lowest level the mover disturbs nobody
+		p.quiet += (p.recent - p.quiet) / 8
+	}
+	const slack = 0.0003 // seconds; smaller delays do not count
+	if p.recent > 1.3*p.quiet+slack {
+		p.set(p.level * 0.7)
+	} else {
+		p.set(p.level + 0.5)
 	}
 }

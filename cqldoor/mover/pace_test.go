@@ -5,6 +5,7 @@ package mover
 import (
 	"bytes"
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,10 +15,10 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// TestPaceComparesLikeWithLike observes quick reads beside writes that wait for the disk. The writes
-// are no sign of a busy store, until they get slower themselves.
+// TestPaceComparesLikeWithLike observes quick reads and slow writes. The mover keeps its speed as long
+// as the writes take as long as before.
 func TestPaceComparesLikeWithLike(t *testing.T) {
-	p := newPace()
+	p := newPace(time.Now, nil)
 	observe := func(n int, writes time.Duration) {
 		for range n {
 			p.observe(look, 100*time.Microsecond, false)
@@ -37,9 +38,50 @@ func TestPaceComparesLikeWithLike(t *testing.T) {
 	}
 }
 
+// TestPaceGivesWayToClients lets clients wait longer the more the mover does. The mover slows down,
+// but it never stops, and it is fast where they wait no longer than without it.
+func TestPaceGivesWayToClients(t *testing.T) {
+	now, served := time.Unix(1000, 0), Served{}
+	p := newPace(func() time.Time { return now }, func() Served { return served })
+	// spend lets time pass in which the mover does units, and each gives how long a client's request
+	// takes in the window i. spend returns how long the mover rests meanwhile.
+	spend := func(each func(i int) time.Duration) (rests time.Duration) {
+		for i := range 100 {
+			for range burst {
+				rests += p.due(1)
+				p.observe(look, 100*time.Microsecond, false)
+			}
+			now = now.Add(glance)
+			served.Requests += 100
+			served.Took += 100 * each(i)
+		}
+		return rests
+	}
+	if got := p.due(1); got != settle {
+		t.Errorf("before its work the mover looks at the clients for %s, not %s", got, settle)
+	}
+	unsteady := func(i int) time.Duration { return []time.Duration{700, 1300, 900, 1100}[i%4] * time.Microsecond }
+	spend(unsteady)
+	if got := p.parallel(); got != maxParallel {
+		t.Errorf("clients wait no longer than without the mover, which handles %d units at a time, not %d", got, maxParallel)
+	}
+	disturbed := func(int) time.Duration {
+		return time.Millisecond + time.Duration(p.level*float64(200*time.Microsecond))
+	}
+	spend(disturbed)
+	if rests := spend(disturbed); rests < 30*longest || p.parallel() != fewest || p.level < lowest {
+		t.Errorf("clients wait for the mover, which rests for %s in 100 bursts, at level %.1f", rests, p.level)
+	}
+	spend(unsteady)
+	if got := p.parallel(); got != maxParallel {
+		t.Errorf("clients no longer wait: %d units at a time", got)
+	}
+}
+
 // pairing is a store that answers its first INSERT only when a second one is under way.
 type pairing struct {
 	store.Store
+	ids     sync.Map // of prepared INSERTs
 	inserts atomic.Int64
 	second  chan struct{}
 }
@@ -54,8 +96,27 @@ func (p *pairing) Open(ctx context.Context, o store.LinkOptions) (store.Link, er
 	return pairingLink{l, p}, err
 }
 
+// inserts reports whether a request executes a prepared INSERT.
+func (l pairingLink) inserts(req wire.Message) bool {
+	if req.Op != wire.OpExecute {
+		return false
+	}
+	e, err := wire.ParseExecute(wire.V5, req.Body)
+	_, known := l.of.ids.Load(string(e.ID))
+	return err == nil && known
+}
+
 func (l pairingLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
-	if bytes.Contains(req.Body, []byte("INSERT INTO k.t ")) {
+	switch {
+	case req.Op == wire.OpPrepare && bytes.Contains(req.Body, []byte("INSERT INTO k.t ")):
+		l.Link.Send(ctx, req, func(resp wire.Message) {
+			if p, err := wire.ParsePrepared(wire.V5, resp.Body); err == nil {
+				l.of.ids.Store(string(p.ID), true)
+			}
+			reply(resp)
+		})
+		return
+	case l.inserts(req):
 		switch l.of.inserts.Add(1) {
 		case 1:
 			go func() {
@@ -97,8 +158,8 @@ func TestPartitionsMoveTogether(t *testing.T) {
 	}
 }
 
-// TestOrderGivenTwice gives each order twice. The second one publishes nothing, so it does not
-// interrupt the pass that is under way.
+// TestOrderGivenTwice gives each order twice. The mover publishes only the first order. A publication
+// would interrupt the mover's pass.
 func TestOrderGivenTwice(t *testing.T) {
 	for _, o := range Orders {
 		w := newWorld(t, &shard.Layout{N: 2, Column: "shard"})

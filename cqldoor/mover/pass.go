@@ -9,7 +9,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -46,7 +45,8 @@ type pass struct {
 	// that part; sofar counts all work up to now. An error ends the pass.
 	at func(token int64, before, sofar counts) error
 
-	// over calls alive for each row, so that a long page is no silence. nil: nobody watches the pass.
+	// over calls alive for each row. It tells the other doors, during a long page too, that the mover
+	// lives. nil: nobody watches the pass.
 	alive func() error
 }
 
@@ -60,23 +60,24 @@ func (p *pass) level() wire.Consistency {
 
 const maxTry = 8
 
-// query calls backend.query and retries while the store is temporarily unable to answer.
-func (p *pass) query(ctx context.Context, of kind, cl wire.Consistency, text string, values [][]byte, state []byte) (page, error) {
+// query reads a page of rows.
+func (p *pass) query(ctx context.Context, of kind, s statement, state []byte) (page, error) {
+	return p.try(ctx, of, func() (page, error) { return p.backend.query(ctx, p.level(), s, state, pageRows) })
+}
+
+// try carries out a request and retries while the store is temporarily unable to answer.
+func (p *pass) try(ctx context.Context, of kind, do func() (page, error)) (page, error) {
 	wait := 50 * time.Millisecond
 	for try := 1; ; try++ {
 		begun := p.now()
-		got, err := p.backend.query(ctx, cl, text, values, state, pageRows)
+		got, err := do()
 		failed := err != nil && transient(err)
 		p.pace.observe(of, p.now().Sub(begun), failed)
 		if !failed || try == maxTry {
 			return got, err
 		}
-		t := time.NewTimer(wait)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return page{}, ctx.Err()
+		if err := sleep(ctx, wait); err != nil {
+			return page{}, err
 		}
 		wait = min(2*wait, 5*time.Second)
 	}
@@ -96,32 +97,41 @@ func transient(err error) bool {
 	return false
 }
 
-func (p *pass) write(ctx context.Context, s statement) error {
-	_, err := p.query(ctx, write, wire.LocalQuorum, s.text, s.values, nil)
+// write sends statements on one physical partition. The store applies all or none.
+func (p *pass) write(ctx context.Context, parts []statement) error {
+	_, err := p.try(ctx, write, func() (page, error) {
+		switch len(parts) {
+		case 0:
+			return page{}, nil
+		case 1:
+			return p.backend.query(ctx, wire.LocalQuorum, parts[0], nil, pageRows)
+		}
+		return page{}, p.backend.batch(ctx, wire.LocalQuorum, parts)
+	})
 	return err
 }
 
 // run carries out the pass from a token on.
 func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error) {
-	c := &tally{counts: done}
+	c := done
 	s := p.table.from
 	switch {
 	case p.table.two():
-		err := p.overTwo(ctx, from, c)
-		return c.get(), err
+		err := p.overTwo(ctx, from, &c)
+		return c, err
 	case p.only == nil:
-		err := p.over(ctx, s, p.text(s)+" WHERE "+s.token()+" >= ?", [][]byte{bigint(from)}, func(token int64) int64 { return token }, c)
-		return c.get(), err
+		err := p.over(ctx, s, p.text(s)+" WHERE "+s.token()+" >= ?", [][]byte{bigint(from)}, func(token int64) int64 { return token }, &c)
+		return c, err
 	}
 	text := p.text(s) + " WHERE " + equal(s.physical.PartitionKey)
 	for i, partition := range p.only {
 		if at := int64(i); at >= from {
-			if err := p.over(ctx, s, text, partition, func(int64) int64 { return at }, c); err != nil {
-				return c.get(), err
+			if err := p.over(ctx, s, text, partition, func(int64) int64 { return at }, &c); err != nil {
+				return c, err
 			}
 		}
 	}
-	return c.get(), nil
+	return c, nil
 }
 
 // text returns the SELECT, without WHERE, of the columns that the pass needs of a physical table.
@@ -139,7 +149,7 @@ func (p *pass) text(s *side) string {
 
 // overTwo carries out a pass over two physical tables. A pass that copies reads the old table. A
 // pass that verifies reads both. No pass empties a table, because the mover drops one at the end.
-func (p *pass) overTwo(ctx context.Context, from int64, c *tally) error {
+func (p *pass) overTwo(ctx context.Context, from int64, c *counts) error {
 	sides := []*side{p.table.from}
 	switch p.work {
 	case reshard.Verify:
@@ -165,17 +175,21 @@ func (p *pass) overTwo(ctx context.Context, from int64, c *tally) error {
 
 // over carries out the pass on the rows that a statement reads from a physical table. at returns
 // the position of a row's token.
-func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, at func(token int64) int64, c *tally) error {
-	before := c.get()
+func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, at func(token int64) int64, c *counts) error {
+	before := *c
 	last := int64(math.MinInt64)
 	var partition [][]byte // of the previous row
 	skip := false          // the whole partition was deleted
 	for state := []byte(nil); ; {
-		got, err := p.query(ctx, scan, p.level(), text, values, state)
+		if err := p.pace.rest(ctx, pageRows/unitRows); err != nil {
+			return err
+		}
+		got, err := p.query(ctx, scan, statement{text, values}, state)
 		if err != nil {
 			return err
 		}
-		work := newCrew(p.pace)
+		work := newCrew(ctx, p.pace)
+		var open units
 		position := func(raw [][]byte) int64 { return at(int64(binary.BigEndian.Uint64(raw[0]))) }
 		end := last
 		if n := len(got.rows); n > 0 {
@@ -189,34 +203,33 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 			}
 			r, statics := s.scanned(raw)
 			if t := position(raw); t == end && t != last {
-				// A pass that is interrupted goes on at the page's last token, so the rows before it
-				// are done and counted first.
-				if err := work.wait(); err != nil {
-					return err
-				}
-				last, before = t, c.get()
+				// A pass that is interrupted goes on at the page's last token. So it counts only the
+				// rows before that token as done.
+				last, before = t, *c
 			}
 			n := len(s.physical.PartitionKey)
 			if fresh := !same(partition, raw[1:n+1]); fresh {
+				p.finish(ctx, work, &open)
 				partition, skip = raw[1:n+1], p.leaves(&r)
 				switch {
 				case skip:
-					work.do(func() error { return p.write(ctx, p.table.removePartition(&r, p.now().UnixMicro())) })
-				case len(statics) > 0 && occupied(statics):
 					work.do(func() error {
-						return p.handle(ctx, &row{key: r.key, shard: r.shard, there: true, cells: statics}, c)
+						return p.write(ctx, []statement{p.table.removePartition(&r, p.now().UnixMicro())})
 					})
+				case len(statics) > 0 && occupied(statics):
+					p.take(ctx, work, &open, &row{key: r.key, shard: r.shard, there: true, cells: statics}, c)
 				}
 			}
 			if r.there && !skip {
-				work.do(func() error { return p.handle(ctx, &r, c) })
+				p.take(ctx, work, &open, &r, c)
 			}
 		}
+		p.finish(ctx, work, &open)
 		if err := work.wait(); err != nil {
 			return err
 		}
 		if len(got.rows) > 0 {
-			if err := p.at(last, before, c.get()); err != nil {
+			if err := p.at(last, before, *c); err != nil {
 				return err
 			}
 		}
@@ -238,35 +251,6 @@ func (p *pass) leaves(r *row) bool {
 	return false
 }
 
-// tally counts rows for several goroutines.
-type tally struct {
-	mu sync.Mutex
-	counts
-}
-
-func (t *tally) add(total, moved, verified int64) {
-	t.mu.Lock()
-	t.Total += total
-	t.Moved += moved
-	t.Verified += verified
-	t.mu.Unlock()
-}
-
-func (t *tally) met(stray bool) {
-	t.mu.Lock()
-	t.rows++
-	if stray {
-		t.strays++
-	}
-	t.mu.Unlock()
-}
-
-func (t *tally) get() counts {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.counts
-}
-
 func same(a, b [][]byte) bool {
 	if len(a) != len(b) {
 		return false
@@ -286,135 +270,4 @@ func occupied(cells []cell) bool {
 		}
 	}
 	return false
-}
-
-// handle does a pass's work on one row that a scan has met.
-func (p *pass) handle(ctx context.Context, r *row, c *tally) error {
-	from, to := p.table.places(r)
-	c.met(r.shard != from && r.shard != to)
-	if from == to {
-		return nil // the row does not move, or is a remnant outside every change
-	}
-	atOld, atNew := r.shard == from, r.shard == to
-	one := int64(1)
-	if r.clustering == nil {
-		one = 0 // static columns do not count as rows
-	}
-	switch p.work {
-	case reshard.Wait: // only count
-		if atOld {
-			c.add(one, 0, 0)
-		}
-		return nil
-	case reshard.Copy, reshard.Sweep:
-		if !atOld {
-			return nil
-		}
-		if p.work == reshard.Sweep {
-			// Nearly all rows are at the new place already, and a look is cheaper than a write.
-			if there, err := p.look(ctx, r, to); err != nil || alike(r, &there) {
-				return err
-			}
-		}
-		if s, ok := p.table.copyTo(r, to); ok {
-			if err := p.write(ctx, s); err != nil {
-				return err
-			}
-		}
-		if p.work == reshard.Copy {
-			c.add(0, one, 0)
-		}
-		return nil
-	case reshard.Verify:
-		if !atOld && !atNew {
-			return nil
-		}
-		if err := p.verify(ctx, r, from, to); err != nil {
-			return err
-		}
-		if atOld {
-			c.add(0, 0, one)
-		}
-		return nil
-	case reshard.Clean:
-		if atOld {
-			return p.remove(ctx, r)
-		}
-	case reshard.Discard:
-		if atNew {
-			return p.remove(ctx, r)
-		}
-	}
-	return nil
-}
-
-// remove deletes a row that was left behind, or a copy. No row of its key comes to this place
-// again, so the deletion may be newer than every write.
-func (p *pass) remove(ctx context.Context, r *row) error {
-	s, _ := p.table.remove(r, p.now().UnixMicro())
-	return p.write(ctx, s)
-}
-
-// verify makes the two places of a row equal. seen is the row as the scan saw it at one of them.
-func (p *pass) verify(ctx context.Context, seen *row, from, to int) error {
-	other := to
-	if seen.shard == to {
-		other = from
-	}
-	there, err := p.look(ctx, seen, other)
-	if err != nil || alike(seen, &there) {
-		return err
-	}
-	return p.carry(ctx, reshard.Verify.Program(), seen, from, to)
-}
-
-// carry runs a program of acts on one row.
-func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, to int) error {
-	var old, new row
-	for _, a := range program {
-		var s statement
-		var needed bool
-		var err error
-		switch a {
-		case reshard.LookOld:
-			old, err = p.look(ctx, r, from)
-		case reshard.LookNew:
-			new, err = p.look(ctx, r, to)
-		case reshard.CopyNew:
-			s, needed = p.table.copyTo(&old, to)
-		case reshard.CopyOld:
-			s, needed = p.table.copyTo(&new, from)
-		case reshard.DropOld:
-			s, needed = p.table.drop(&old, &new)
-		case reshard.DropNew:
-			s, needed = p.table.drop(&new, &old)
-		}
-		if needed {
-			err = p.write(ctx, s)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// look reads a row at a place.
-func (p *pass) look(ctx context.Context, r *row, shard int) (row, error) {
-	out := row{key: r.key, clustering: r.clustering, shard: shard}
-	at := p.table.in(shard)
-	text := at.row
-	if r.clustering == nil {
-		text = at.stat
-	}
-	got, err := p.query(ctx, look, p.level(), text, at.bind(r, nil, shard), nil)
-	if err != nil {
-		return out, err
-	}
-	out.cells = make([]cell, len(at.columnsOf(r)))
-	if len(got.rows) > 0 {
-		out.cells = readCells(got.rows[0][1:])
-		out.there = r.clustering != nil || occupied(out.cells)
-	}
-	return out, nil
 }

@@ -134,24 +134,6 @@ type statement struct {
 	values [][]byte
 }
 
-// together joins several statements on one physical partition into one, which the store applies
-// atomically.
-func together(parts []statement) (statement, bool) {
-	switch len(parts) {
-	case 0:
-		return statement{}, false
-	case 1:
-		return parts[0], true
-	}
-	all := statement{text: "BEGIN UNLOGGED BATCH "}
-	for _, p := range parts {
-		all.text += p.text + "; "
-		all.values = append(all.values, p.values...)
-	}
-	all.text += "APPLY BATCH"
-	return all, true
-}
-
 func bigint(n int64) []byte   { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 func double(f float64) []byte { return bigint(int64(math.Float64bits(f))) }
 func integer(n int32) []byte {
@@ -164,10 +146,11 @@ func using(time int64, ttl int32) statement {
 	return statement{text: " USING TIMESTAMP ? AND TTL ?", values: [][]byte{bigint(time), integer(ttl)}}
 }
 
-// copyTo returns a statement that writes a row to a place with the write times of its cells.
-func (t *Table) copyTo(r *row, shard int) (statement, bool) {
+// copyTo returns the statements that write a row to a place with the write times of its cells. The
+// store must apply all of them or none.
+func (t *Table) copyTo(r *row, shard int) []statement {
 	if !r.there {
-		return statement{}, false
+		return nil
 	}
 	var parts []statement
 	at := t.in(shard)
@@ -210,7 +193,7 @@ func (t *Table) copyTo(r *row, shard int) (statement, bool) {
 		s.values = at.bind(r, s.values, shard)
 		parts = append(parts, s)
 	}
-	return together(parts)
+	return parts
 }
 
 // marker returns the time and the time to live of a row marker in a copy. The original marker's
@@ -235,12 +218,12 @@ func (t *Table) marker(r *row) (time int64, ttl int32) {
 	return time, ttl
 }
 
-// drop returns a statement that deletes cells at a row's place. The mover has copied all cells to
+// drop returns the statements that delete cells at a row's place. The mover has copied all cells to
 // the other place. Those that the other place does not show are shadowed by a deletion there, so
 // drop deletes them here too, each at the cell's own time.
-func (t *Table) drop(r, other *row) (statement, bool) {
+func (t *Table) drop(r, other *row) []statement {
 	if !r.there {
-		return statement{}, false
+		return nil
 	}
 	var parts []statement
 	at := t.in(r.shard)
@@ -262,14 +245,14 @@ func (t *Table) drop(r, other *row) (statement, bool) {
 		}
 	}
 	if !other.there {
-		return t.remove(r, newest)
+		return []statement{t.remove(r, newest)}
 	}
-	return together(parts)
+	return parts
 }
 
 // remove returns a statement that deletes a row. For the row of the static columns, it deletes
 // these columns. The statement goes to the place from which the mover has read the row.
-func (t *Table) remove(r *row, time int64) (statement, bool) {
+func (t *Table) remove(r *row, time int64) statement {
 	what, at := "", t.in(r.shard)
 	if r.clustering == nil {
 		what = " " + list(at.physical.Statics)
@@ -277,7 +260,7 @@ func (t *Table) remove(r *row, time int64) (statement, bool) {
 	return statement{
 		text:   "DELETE" + what + " FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.whole(r)),
 		values: at.bind(r, [][]byte{bigint(time)}, r.shard),
-	}, true
+	}
 }
 
 // removePartition returns a statement that deletes a physical partition.

@@ -188,7 +188,7 @@ func (m *Mover) OutlookOfSecond(ctx context.Context, e *catalog.Entry, ks *schem
 	o.Rows, o.RowsMoved = got.rows, float64(got.Total)
 	o.Notes = append(o.Notes,
 		fmt.Sprintf("all rows are copied into a %s table, and the %s one is dropped in the end: until then everything is stored twice", kind, left),
-		fmt.Sprintf("about %d requests: each row is copied once and read twice; all rows are scanned four times", 3*got.Total),
+		fmt.Sprintf("at most %d requests: each row is copied once and read twice; all rows are scanned four times", 3*got.Total),
 		fmt.Sprintf("until the %s table is dropped, writes take two requests, one after the other, and conditions (IF) are refused", left),
 		"a row's marker has no readable write time: a copied row gets its oldest cell's")
 	return o, nil

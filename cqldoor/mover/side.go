@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -24,6 +25,7 @@ type side struct {
 	keys string // SELECT of the key only, without WHERE
 	full string // SELECT of all columns, without WHERE
 	row  string // SELECT of one row's regular columns
+	rows string // SELECT of the regular columns of several rows of a partition, clustering columns first; empty: no clustering columns
 	stat string // SELECT of one partition's static columns
 }
 
@@ -36,6 +38,13 @@ func newSide(physical *schema.Table, plain bool) *side {
 	s.keys = "SELECT " + s.token() + ", " + list(key) + " FROM " + s.name
 	s.full = "SELECT " + s.token() + ", " + list(key) + cells(s.columns) + " FROM " + s.name
 	s.row = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Regulars) + " FROM " + s.name + " WHERE " + equal(key)
+	switch c := physical.Clustering; len(c) {
+	case 0:
+	case 1:
+		s.rows = "SELECT " + list(c) + cells(physical.Regulars) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " AND " + list(c) + " IN ?"
+	default:
+		s.rows = "SELECT " + list(c) + cells(physical.Regulars) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " AND (" + list(c) + ") IN ?"
+	}
 	s.stat = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Statics) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " LIMIT 1"
 	return s
 }
@@ -85,6 +94,25 @@ func (s *side) bind(r *row, values [][]byte, shard int) [][]byte {
 		values = append(values, binary.BigEndian.AppendUint32(nil, uint32(shard)))
 	}
 	return append(values, r.clustering...)
+}
+
+// bindRows returns the values of the markers of rows. All are of one partition.
+func (s *side) bindRows(all []*row, shard int) [][]byte {
+	in := integer(int32(len(all)))
+	for _, r := range all {
+		if len(r.clustering) == 1 {
+			in = wire.AppendBytes(in, r.clustering[0])
+			continue
+		}
+		var tuple []byte
+		for _, c := range r.clustering {
+			tuple = wire.AppendBytes(tuple, c)
+		}
+		in = wire.AppendBytes(in, tuple)
+	}
+	of := *all[0]
+	of.clustering = nil
+	return append(s.bind(&of, nil, shard), in)
 }
 
 // A pass over two physical tables goes over the old one first. Its position is then half a token:

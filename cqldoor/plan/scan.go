@@ -168,8 +168,8 @@ func (p *Select) Walked(c Cursor) *Table {
 
 // Sum returns a checksum of the table's layout.
 //
-// Under strategy rollover it is the same for any number of shards: a scan goes on when a key gets
-// another one.
+// A scan continues when a key gets another shard under strategy rollover. So the number of shards does
+// not change the checksum.
 func (t *Table) Sum() uint32 {
 	text := t.Layout.String()
 	if t.Layout.Keys.Len() > 0 {

@@ -42,11 +42,11 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 		t.Fatal(err)
 	}
 	r := New(Options{Now: time.Now, IntN: func(int) int { return 0 }, UUID: func() (u [16]byte) { rand.Read(u[:]); return u }})
-	r.state.Store(&State{under: new(underWay),
+	r.state.present.Store(&State{under: new(underWay),
 		Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{"ks": {Name: "ks", Tables: map[string]*schema.Table{"t": logical}}}},
 		Tables: map[string]map[string]*plan.Table{"ks": {"t": table}},
 	})
-	s, err := r.statement("ks", "INSERT INTO t (day, title, body) VALUES (?, ?, ?)")
+	s, err := r.queries.statements.statement("ks", "INSERT INTO t (day, title, body) VALUES (?, ?, ?)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +60,10 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 	if table.Timed() {
 		key := [][]byte{{0x80, 0, 0, 1}}
 		bucket := table.BucketOf(table.ShardOf(key, [][]byte{of}))
-		if _, err := r.rewriteExecute(nil, wire.V5, s, &e, s.physical.named.Load()); err != errUnannounced {
+		if _, err := r.executes.passer.rewriteExecute(nil, wire.V5, s, &e, s.physical.named.Load()); err != errUnannounced {
 			t.Fatalf("a bucket that is not announced is written to: %v", err)
 		}
-		r.buckets.known.add(bucketName(nil, table, key, bucket))
+		r.reads.buckets.known.add(bucketName(nil, table, key, bucket))
 	}
 	return func() {
 		e, err := wire.ParseExecute(wire.V5, body)
@@ -74,10 +74,10 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 		if k == nil {
 			t.Fatal("not prepared")
 		}
-		if s, err = r.current(k.statement); err != nil {
+		if s, err = r.queries.statements.current(k.statement); err != nil {
 			t.Fatal(err)
 		}
-		if dst, err = r.rewriteExecute(dst[:0], wire.V5, s, &e, s.physical.named.Load()); err != nil {
+		if dst, err = r.executes.passer.rewriteExecute(dst[:0], wire.V5, s, &e, s.physical.named.Load()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,13 +147,13 @@ func BenchmarkExecuteOne(b *testing.B) {
 // together.
 func premiseWay(t testing.TB) func(together int) {
 	r := New(Options{Lease: time.Hour, Now: time.Now, IntN: func(int) int { return 0 }})
-	r.schema.lease.Renew(time.Now())
-	t.Cleanup(r.schema.lease.Stop)
-	s := &statement{under: r.state.Load().under, router: r}
+	r.schema.doors.lease.Renew(time.Now())
+	t.Cleanup(r.schema.doors.lease.Stop)
+	s := &statement{under: r.state.Load().under, premises: r.attempts.premises}
 	var at wire.Arrival
 	var p cqldoor.Premise = s
 	return func(together int) {
-		held := r.holds()
+		held := r.executes.holds()
 		for range together {
 			if !held || !s.begin(7) {
 				t.Fatal("it does not hold")

@@ -162,8 +162,8 @@ func TestTakenForDead(t *testing.T) {
 				t.Error(err)
 			}
 			if !looks && h == entry {
-				ahead.schema.stop()
-				ahead.schema.done.Wait()
+				ahead.stop()
+				ahead.done.Wait()
 			}
 			close(h.free)
 		}

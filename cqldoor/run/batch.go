@@ -34,9 +34,9 @@ type gathering struct {
 	idle        bool        // some statement reaches no shard, so no store response tells whether the client may write
 }
 
-func (r *Router) newGathering(req *cqldoor.Request, params *wire.Params) *gathering {
-	return &gathering{draw: r.draws(req, params, true, takes(req)), places: map[string]int{},
-		checkOne: func(w *plan.Write, b *analysis.BoundWrite) error { return r.checkAhead(req, params, w, b) }}
+func (r *writer) newGathering(req *cqldoor.Request, params *wire.Params) *gathering {
+	return &gathering{draw: r.placer.draws(req, params, true, takes(req)), places: map[string]int{},
+		checkOne: func(w *plan.Write, b *analysis.BoundWrite) error { return r.placer.checkAhead(req, params, w, b) }}
 }
 
 // add adds one statement of the batch.
@@ -108,9 +108,9 @@ type announced struct {
 }
 
 // announce announces the buckets that the batch puts rows into.
-func (g *gathering) announce(ctx context.Context, r *Router, req *cqldoor.Request) error {
+func (g *gathering) announce(ctx context.Context, to *buckets, req *cqldoor.Request) error {
 	for _, a := range g.announced {
-		if err := r.announceAll(ctx, req, a.of, a.ms); err != nil {
+		if err := to.announceAll(ctx, req, a.of, a.ms); err != nil {
 			return err
 		}
 	}
@@ -155,8 +155,20 @@ func (g *gathering) ask(ctx context.Context, req *cqldoor.Request) error {
 
 var errNotWrite = wire.Invalidf("Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.")
 
+// batches serves BATCH.
+type batches struct {
+	schema     *schemas
+	registry   *registry
+	state      *states
+	statements *statements
+	binder     *binder
+	writer     *writer
+	relays     *relays
+	doors      *membership
+}
+
 // batch serves a BATCH message.
-func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
+func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 	body, err := bodyOf(req.Message)
 	if err != nil {
 		return err
@@ -173,8 +185,8 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		return absent(req, syntax.Head{}, "", keyspace)
 	}
 	var late error
-	if r.schema.lapsed() {
-		late = r.schema.renew(ctx)
+	if x.doors.lapsed() {
+		late = x.doors.renew(ctx)
 	}
 	var tables []syntax.Name
 	for it := in.Iter(); it.Next(); {
@@ -182,7 +194,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			continue
 		}
 		text := string(it.Text)
-		h, v := syntax.Target(text), r.schema.view.Load()
+		h, v := syntax.Target(text), x.schema.view.Load()
 		if err := v.mayServe(h, text, keyspace); err != nil {
 			return err
 		}
@@ -192,9 +204,9 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			}
 			return errNotWrite
 		}
-		tables = append(tables, r.schema.unknownTables(h, keyspace, text)...)
+		tables = append(tables, x.schema.unknownTables(h, keyspace, text)...)
 	}
-	asked := &unknown{x: r.schema, keyspace: keyspace, tables: tables}
+	asked := &unknown{x: x.schema, relays: x.relays, keyspace: keyspace, tables: tables}
 	if err := asked.look(ctx); err != nil {
 		return err
 	}
@@ -202,14 +214,14 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	out := wire.Batch{}
-	g := r.newGathering(req, &in.Params)
+	g := x.writer.newGathering(req, &in.Params)
 	made := made{ctx: ctx}
 	defer made.close()
 	var before eval.Env // of the last statement
 	for it := in.Iter(); it.Next(); {
-		s, err := r.child(keyspace, &it.BatchStatement)
+		s, err := x.child(keyspace, &it.BatchStatement)
 		if err != nil {
-			return r.userFunction(ctx, keyspace, string(it.Text), err)
+			return userFunction(ctx, x.schema.session, keyspace, string(it.Text), err)
 		}
 		if s == nil {
 			out.Raw = append(out.Raw, in.Raw[it.Start:it.End]...)
@@ -221,7 +233,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			return wire.Invalidf("There were %d markers(?) in CQL but %d bound variables", want, it.Values.Count)
 		}
 		var env eval.Env
-		if err := r.fill(&env, s, &it.Values, nil); err != nil {
+		if err := x.binder.fill(&env, s, &it.Values, nil); err != nil {
 			return err
 		}
 		if s.write == nil {
@@ -251,7 +263,7 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 			req.Reply(*resp)
 			return nil
 		}
-		return r.batch(ctx, req) // there is one now
+		return x.batch(ctx, req) // there is one now
 	}
 	if late != nil {
 		return late
@@ -264,23 +276,23 @@ func (r *Router) batch(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	if g.moving {
-		return r.move(ctx, req, g, &out, &in.Params)
+		return x.writer.move(ctx, req, g, &out, &in.Params)
 	}
-	if err := g.announce(ctx, r, req); err != nil {
+	if err := g.announce(ctx, x.writer.buckets, req); err != nil {
 		return err
 	}
 	g.name(req)
-	if err := r.appendMutations(ctx, req, &out, g.mutations); err != nil {
+	if err := x.writer.applier.appendMutations(ctx, req, &out, g.mutations); err != nil {
 		return err
 	}
 	if g.stamped != nil {
-		r.stamp(req, &in.Params, g.stamped)
+		x.writer.placer.stamp(req, &in.Params, g.stamped)
 	}
-	return r.sendBatch(ctx, req, &out, &in.Params, g.of)
+	return x.writer.applier.sendBatch(ctx, req, &out, &in.Params, g.of)
 }
 
 // writtenBatch executes a BATCH that was sent as one statement of text.
-func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env) error {
+func (r *writer) writtenBatch(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env) error {
 	bound, err := s.batch.logical.Bind(env)
 	if err != nil {
 		return err
@@ -296,7 +308,7 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 		}
 	}
 	if bound.Timestamp == nil && g.stamped != nil {
-		r.stamp(req, &p, g.stamped)
+		r.placer.stamp(req, &p, g.stamped)
 	}
 	b := wire.Batch{Type: g.kind(wire.BatchType(s.batch.logical.Kind))}
 	if err := g.check(); err != nil {
@@ -308,30 +320,30 @@ func (r *Router) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 	if g.moving {
 		return r.move(ctx, req, g, &b, &p)
 	}
-	if err := g.announce(ctx, r, req); err != nil {
+	if err := g.announce(ctx, r.buckets, req); err != nil {
 		return err
 	}
 	g.name(req)
-	if err := r.appendMutations(ctx, req, &b, g.mutations); err != nil {
+	if err := r.applier.appendMutations(ctx, req, &b, g.mutations); err != nil {
 		return err
 	}
-	return r.sendBatch(ctx, req, &b, &p, g.of)
+	return r.applier.sendBatch(ctx, req, &b, &p, g.of)
 }
 
 // child returns the planned statement of one part of a BATCH, or nil for a part that is passed
 // on.
-func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, error) {
+func (x *batches) child(keyspace string, b *wire.BatchStatement) (*statement, error) {
 	if b.Prepared {
-		k := r.registry.known.get(b.ID)
+		k := x.registry.known.get(b.ID)
 		switch {
-		case k == nil || k.passed != nil && !r.schema.passes(k.passed):
+		case k == nil || k.passed != nil && !x.schema.passes(k.passed):
 			return nil, unprepared(b.ID)
 		case k.passed != nil:
 			return nil, nil
 		case k.schema != nil:
 			return nil, errNotWrite
 		}
-		return r.current(k.statement)
+		return x.statements.current(k.statement)
 	}
 	text := string(b.Text)
 	h := syntax.Target(text)
@@ -340,10 +352,10 @@ func (r *Router) child(keyspace string, b *wire.BatchStatement) (*statement, err
 	default:
 		return nil, nil // the store will refuse it
 	}
-	if n := target(h, keyspace); r.state.Load().Table(n.Keyspace, n.Name) == nil {
+	if n := target(h, keyspace); x.state.Load().Table(n.Keyspace, n.Name) == nil {
 		return nil, nil
 	}
-	return r.statement(keyspace, text)
+	return x.statements.statement(keyspace, text)
 }
 
 // tableOf returns the table that a statement reads or writes.

@@ -25,12 +25,9 @@ import (
 // buckets is a door's access to the directory.
 type buckets struct {
 	catalogue *catalog.Buckets
+	applier   *applier // applies recorded deletions to a bucket that is being added
 	uuid      func() [16]byte
 	known     recent // buckets that this door has added
-}
-
-func newBuckets(s catalog.Session, uuid func() [16]byte) *buckets {
-	return &buckets{catalogue: catalog.NewBuckets(s), uuid: uuid}
 }
 
 // directory is the directory as one request reads it.
@@ -42,7 +39,7 @@ type directory struct {
 var _ plan.Directory = directory{}
 
 // directory returns the directory for a request.
-func (r *Router) directory(ctx context.Context) plan.Directory { return directory{ctx, r.buckets} }
+func (x *buckets) directory(ctx context.Context) plan.Directory { return directory{ctx, x} }
 
 // Buckets implements plan.Directory.
 func (d directory) Buckets(t *plan.Table, key [][]byte, from, to int64, down bool, limit int) ([]int64, error) {
@@ -57,14 +54,14 @@ func bucketName(dst []byte, t *plan.Table, key [][]byte, bucket int64) []byte {
 }
 
 // announce adds the bucket of a shard to the directory before a row is sent there.
-func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, shard int) error {
+func (x *buckets) announce(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, shard int) error {
 	var scratch [128]byte
 	bucket := t.BucketOf(shard)
 	if floor := t.Layout.Floor; floor != 0 && bucket < floor && rule.On(rule.NothingBelowFloor) {
 		return errBelow(t)
 	}
 	name := bucketName(scratch[:0], t, key, bucket)
-	if r.buckets.known.has(name) {
+	if x.known.has(name) {
 		return nil
 	}
 	// The door's own account writes the directory, so the client's rights are checked first.
@@ -74,10 +71,10 @@ func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Tab
 		}
 	}
 	id, at := t.ID, name[len(t.ID)+8:]
-	if err := r.buckets.catalogue.Add(ctx, id, at, bucket); err != nil {
+	if err := x.catalogue.Add(ctx, id, at, bucket); err != nil {
 		return err
 	}
-	deletions, err := r.buckets.catalogue.Deletions(ctx, id, at)
+	deletions, err := x.catalogue.Deletions(ctx, id, at)
 	if err != nil {
 		return err
 	}
@@ -85,16 +82,16 @@ func (r *Router) announce(ctx context.Context, req *cqldoor.Request, t *plan.Tab
 		deletions = nil
 	}
 	for _, d := range deletions {
-		if err := r.repeat(ctx, req, t, key, bucket, d); err != nil {
+		if err := x.repeat(ctx, req, t, key, bucket, d); err != nil {
 			return err
 		}
 	}
-	r.buckets.known.add(name)
+	x.known.add(name)
 	return nil
 }
 
 // repeat applies a deletion of all buckets to a bucket that is being added.
-func (r *Router) repeat(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, bucket int64, d catalog.BucketDeletion) error {
+func (x *buckets) repeat(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, bucket int64, d catalog.BucketDeletion) error {
 	s, err := plan.DecodeSlice(d.Slice)
 	if err != nil {
 		return err
@@ -105,7 +102,7 @@ func (r *Router) repeat(ctx context.Context, req *cqldoor.Request, t *plan.Table
 	}
 	p := wire.Params{Consistency: wire.Quorum}
 	p.SetDefaultTimestamp(d.Stamp)
-	return r.applyEach(ctx, req, plan.Listed(ms), &p)
+	return x.applier.applyEach(ctx, req, plan.Listed(ms), &p)
 }
 
 // errUnannounced says that a write cannot be passed on before its bucket is announced.
@@ -113,12 +110,12 @@ var errUnannounced = errors.New("run: the bucket is not announced")
 
 // announced says whether the bucket of a shard has been announced, so that rows may be sent
 // there.
-func (r *Router) announced(scratch []byte, t *plan.Table, key [][]byte, shard int) bool {
+func (x *buckets) announced(scratch []byte, t *plan.Table, key [][]byte, shard int) bool {
 	bucket := t.BucketOf(shard)
 	if floor := t.Layout.Floor; floor != 0 && bucket < floor {
 		return false
 	}
-	return r.buckets.known.has(bucketName(scratch, t, key, bucket))
+	return x.known.has(bucketName(scratch, t, key, bucket))
 }
 
 // expires says whether a write has a TTL that checkKeep must check.
@@ -127,12 +124,12 @@ func expires(w *plan.Write) bool {
 }
 
 // announceAll announces the buckets of a statement's writes, if the statement adds rows.
-func (r *Router) announceAll(ctx context.Context, req *cqldoor.Request, w *plan.Write, ms []plan.Mutation) error {
+func (x *buckets) announceAll(ctx context.Context, req *cqldoor.Request, w *plan.Write, ms []plan.Mutation) error {
 	if !announces(w) {
 		return nil
 	}
 	for i := range ms {
-		if err := r.announce(ctx, req, w.Table, ms[i].Key, ms[i].Shard); err != nil {
+		if err := x.announce(ctx, req, w.Table, ms[i].Key, ms[i].Shard); err != nil {
 			return err
 		}
 	}
@@ -145,7 +142,7 @@ func announces(w *plan.Write) bool {
 }
 
 // record records a deletion of many buckets. Buckets that are added later need it too.
-func (r *Router) record(ctx context.Context, req *cqldoor.Request, w *plan.Write, b *analysis.BoundWrite, params *wire.Params) error {
+func (x *buckets) record(ctx context.Context, req *cqldoor.Request, w *plan.Write, b *analysis.BoundWrite, params *wire.Params) error {
 	wide := w.Wide(b)
 	if len(wide) == 0 {
 		return nil
@@ -162,7 +159,7 @@ func (r *Router) record(ctx context.Context, req *cqldoor.Request, w *plan.Write
 	for _, key := range b.Keys.All() {
 		at := plan.AppendKey(nil, key)
 		for _, s := range wide {
-			if err := r.buckets.catalogue.Record(ctx, w.Table.ID, at, r.buckets.uuid(), plan.EncodeSlice(s), stamp, recordedFor(w.Table)); err != nil {
+			if err := x.catalogue.Record(ctx, w.Table.ID, at, x.uuid(), plan.EncodeSlice(s), stamp, recordedFor(w.Table)); err != nil {
 				return err
 			}
 		}

@@ -37,7 +37,7 @@ func (c *counted) Query(ctx context.Context, cl wire.Consistency, cql string, va
 // count has a scene's door count what it says to the directory.
 func (s *scene) count() *counted {
 	c := &counted{Session: s.router.schema.session, n: map[string]int{}}
-	s.router.buckets.catalogue = catalog.NewBuckets(c)
+	s.router.reads.buckets.catalogue = catalog.NewBuckets(c)
 	return c
 }
 

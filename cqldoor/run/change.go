@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -28,11 +29,11 @@ func quorum(c wire.Consistency) wire.Consistency {
 // move executes writes on tables of which at least one is under a change of layout, and answers.
 // Each write goes first to its new place and then to the old one, or as the change's step says.
 // passed holds the other statements of the client's batch. They are sent with the last writes.
-func (r *Router) move(ctx context.Context, req *cqldoor.Request, g *gathering, passed *wire.Batch, params *wire.Params) error {
+func (r *writer) move(ctx context.Context, req *cqldoor.Request, g *gathering, passed *wire.Batch, params *wire.Params) error {
 	p := *params
 	if !p.Has(wire.QueryDefaultTimestamp) {
 		if req.Stamp == 0 {
-			req.Stamp = r.clock.next()
+			req.Stamp = r.placer.clock.next()
 		}
 		p.SetDefaultTimestamp(req.Stamp)
 	}
@@ -48,12 +49,12 @@ func (r *Router) move(ctx context.Context, req *cqldoor.Request, g *gathering, p
 		if i == len(rounds.sent)-1 {
 			b.Raw, b.Count = passed.Raw, passed.Count
 		}
-		if err := r.apply(ctx, req, &b, round, rounds.disjoint, &p); err != nil {
+		if err := r.applier.apply(ctx, req, &b, round, rounds.disjoint, &p); err != nil {
 			return err
 		}
 	}
 	for i := range rounds.lives {
-		if err := r.revive(ctx, rounds.changes[i], &rounds.lives[i], written(p.Consistency)); err != nil {
+		if err := r.resolver.revive(ctx, rounds.changes[i], &rounds.lives[i], written(p.Consistency)); err != nil {
 			return err
 		}
 	}
@@ -106,19 +107,23 @@ func (g *gathering) rounds(stamp int64) (*rounds, error) {
 
 // apply executes physical writes and the writes that b already has. It sends them as one batch
 // unless they are disjoint.
-func (r *Router) apply(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, disjoint bool, params *wire.Params) error {
+func (a *applier) apply(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, disjoint bool, params *wire.Params) error {
 	if b.Count == 0 && (len(ms) < 2 || disjoint) {
-		return r.applyEach(ctx, req, plan.Listed(ms), params)
+		return a.applyEach(ctx, req, plan.Listed(ms), params)
 	}
-	if err := r.appendMutations(ctx, req, b, ms); err != nil {
+	if err := a.appendMutations(ctx, req, b, ms); err != nil {
 		return err
 	}
-	_, err := r.applyBatch(ctx, req, b, params)
+	_, err := a.applyBatch(ctx, req, b, params)
 	return err
 }
 
+// resolver makes the two places of a row equal while the layout of its table is being changed. The
+// door's own account reads and writes both.
+type resolver struct{ session catalog.Session }
+
 // revive copies to the new place what is alive of a write that may be older than a deletion.
-func (r *Router) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl wire.Consistency) error {
+func (r *resolver) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl wire.Consistency) error {
 	carrier := c.Carrier(m.Clustering == nil)
 	old, err := r.look(ctx, carrier, m, m.Old, cl)
 	if err != nil || !old.There {
@@ -128,9 +133,9 @@ func (r *Router) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl w
 }
 
 // look reads a row in one of its places, with the times of its cells.
-func (r *Router) look(ctx context.Context, c *plan.Carrier, m *plan.Moved, shard int, cl wire.Consistency) (plan.Picture, error) {
+func (r *resolver) look(ctx context.Context, c *plan.Carrier, m *plan.Moved, shard int, cl wire.Consistency) (plan.Picture, error) {
 	f := c.Look(m, shard)
-	rows, err := r.schema.session.Query(ctx, cl, f.Statement.Text, bytesOf(f.Values)...)
+	rows, err := r.session.Query(ctx, cl, f.Statement.Text, bytesOf(f.Values)...)
 	return plan.Image(c, rows), err
 }
 
@@ -138,7 +143,7 @@ func (r *Router) look(ctx context.Context, c *plan.Carrier, m *plan.Moved, shard
 // all of them or none. So no reader sees a row with only some of its cells, and no door that dies
 // leaves one behind. The door's own account writes, because the client that reads may have no
 // right to write.
-func (r *Router) carried(ctx context.Context, ms []plan.Mutation, cl wire.Consistency) error {
+func (r *resolver) carried(ctx context.Context, ms []plan.Mutation, cl wire.Consistency) error {
 	if len(ms) == 0 {
 		return nil
 	}
@@ -155,7 +160,7 @@ func (r *Router) carried(ctx context.Context, ms []plan.Mutation, cl wire.Consis
 		b.WriteString("APPLY BATCH")
 		text = b.String()
 	}
-	_, err := r.schema.session.Query(ctx, cl, text, values...)
+	_, err := r.session.Query(ctx, cl, text, values...)
 	return err
 }
 
@@ -170,12 +175,12 @@ func bytesOf(values []eval.Value) [][]byte {
 // resolve makes the two places of a row equal. It runs the program of reshard.Duty.Read: it
 // copies the cells of each place to the other, with their own times. Cells that the new place
 // then still lacks were deleted there, so resolve deletes them in the old place.
-func (r *Router) resolve(ctx context.Context, c *plan.Change, m plan.Moved, cl wire.Consistency) error {
+func (r *resolver) resolve(ctx context.Context, c *plan.Change, m plan.Moved, cl wire.Consistency) error {
 	return r.act(ctx, c, c.Duty.Read, m, written(cl))
 }
 
 // act executes a program of package reshard on one row that moves.
-func (r *Router) act(ctx context.Context, c *plan.Change, program []reshard.Act, m plan.Moved, cl wire.Consistency) error {
+func (r *resolver) act(ctx context.Context, c *plan.Change, program []reshard.Act, m plan.Moved, cl wire.Consistency) error {
 	if m.Old == m.New {
 		return nil
 	}
@@ -295,7 +300,7 @@ func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 
 // held reads rows of a segment, up to as many as may be in memory at once.
 func (x *reader) held(s plan.Segment, after [][]byte, want int) (*rowset, error) {
-	for limit := x.r.held; ; {
+	for limit := x.reads.held; ; {
 		if want == 1 {
 			limit = 0
 		}
@@ -319,7 +324,7 @@ func (x *reader) settle(s plan.Segment, in *rowset, rows []row, r row) ([]row, e
 	old := *x
 	old.plan, old.width = x.plan.Old, nil
 	for range maxResolve {
-		if err := x.r.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(old.plan.Table, s.Key, key), x.params.Consistency); err != nil {
+		if err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(old.plan.Table, s.Key, key), x.params.Consistency); err != nil {
 			return nil, err
 		}
 		was, err := old.held(old.plan.Row(s, key), nil, 1)

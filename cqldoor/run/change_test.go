@@ -99,7 +99,7 @@ func (m *mover) step(s reshard.Step) {
 		c.Step = s
 		c.Generation++
 		// The door's own mover leaves the change to the test.
-		c.Owner, c.Paused = m.router.schema.movers.self, true
+		c.Owner, c.Paused = m.router.definer.movers.self, true
 		return e.Changing(&m.next, c)
 	})
 }
@@ -138,7 +138,7 @@ func (m *mover) do(w reshard.Work) {
 	m.t.Helper()
 	_, c := m.change()
 	for _, r := range m.moved() {
-		if err := m.router.act(m.t.Context(), c, w.Program(), r, wire.Quorum); err != nil {
+		if err := m.router.reads.resolver.act(m.t.Context(), c, w.Program(), r, wire.Quorum); err != nil {
 			m.t.Fatalf("%s: %v", w, err)
 		}
 	}

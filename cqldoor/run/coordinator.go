@@ -6,12 +6,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -27,7 +25,7 @@ import (
 // store's responses. It notes whether the store was asked at all.
 type coordinator struct {
 	store.Forwarder
-	r        *Router
+	attempts *attempts
 	username string
 	traced   bool
 	fan      observe.Fan
@@ -42,14 +40,24 @@ type coordinator struct {
 	reached int64    // the latest timestamp of a write to all shards of a key; math.MinInt64: none
 
 	mu       sync.Mutex
-	asked    bool     // a statement was sent, so the store has checked the client's rights
-	needs    []need   // what the client must be allowed to do
-	alone    bool     // the client's request is one statement, even if the door's is a batch
-	batch    batched  // the client's batch, if it sent one that the door changes
-	hidden   []string // hidden columns, which no warning may name
+	asked    bool    // a statement was sent, so the store has checked the client's rights
+	needs    []need  // what the client must be allowed to do
+	alone    bool    // the client's request is one statement, even if the door's is a batch
+	batch    batched // the client's batch, if it sent one that the door changes
 	warnings []string
 	dropped  int    // number of warnings dropped because there were too many
 	tracing  []byte // of the first response that has one
+}
+
+// attempts carries out requests that need several requests to the store, again if what the door
+// knows has changed meanwhile.
+type attempts struct {
+	registry  *registry
+	state     *states
+	schema    *schemas
+	rollovers *rollovers
+	premises  *premises
+	timeout   time.Duration // see Options
 }
 
 // need is the permission to read or write a sharded table.
@@ -58,22 +66,19 @@ type need struct {
 	writes bool
 }
 
-// maxWarnings bounds the warnings in one answer.
-const maxWarnings = 16
-
 // carry executes a claimed request that is not passed on. If f fails, it answers with the error.
 // It calls f again if the store has forgotten a physical statement, which the client knows
 // nothing of, and if the schema has changed meanwhile: another door may have dropped or altered
 // the table, and the store's error then refers to a table that this door does not know. f has the
 // time of Options.Timeout.
-func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx context.Context, changed bool) error) {
-	ctx, stop := deadline.With(whole, r.opts.Timeout, nil)
+func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx context.Context, changed bool) error) {
+	ctx, stop := deadline.With(whole, a.timeout, nil)
 	defer stop()
 	link := forwarder(req.Link)
 	if within, ok := link.(*coordinator); ok {
 		link = within.Forwarder // another attempt at the request found that its table is sharded
 	}
-	e := &coordinator{Forwarder: link, r: r, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
+	e := &coordinator{Forwarder: link, attempts: a, username: req.Username, traced: req.Flags&wire.FlagTracing != 0, of: req.Connection()}
 	req.Link, req.Fan, e.span = e, &e.fan, req.Span()
 	const attempts = 4
 	changed := false
@@ -89,12 +94,12 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 			}
 			continue
 		}
-		gaveUp := r.registry.gaveUp(err) || ofDoor(req, err)
+		gaveUp := a.registry.gaveUp(err) || ofDoor(req, err)
 		if !gaveUp && !ofSchema(err) {
 			break
 		}
 		// If the schema cannot be read, it counts as unchanged.
-		changed = r.schema.fresh(ctx) == nil && r.state.Load() != e.state
+		changed = a.schema.fresh(ctx) == nil && a.state.Load() != e.state
 		if !gaveUp && !changed {
 			break
 		}
@@ -107,7 +112,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 	} else if refused := e.ask(whole, req.Version, false); refused != nil {
 		err = refused
 	} else {
-		err = r.schema.view.Load().logicalError(judged(whole, req, err))
+		err = e.without(a.schema.view.Load().logicalError(judged(whole, req, err)))
 	}
 	p := e.prefix(nil)
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
@@ -115,7 +120,7 @@ func (r *Router) carry(whole context.Context, req *cqldoor.Request, f func(ctx c
 
 // attempt calls f on the present state, and counts the request under way on that state meanwhile.
 func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx context.Context, changed bool) error) error {
-	st := e.r.begin(e.of)
+	st := e.attempts.state.begin(e.of)
 	defer st.under.end(e.of) // also if f panics: a change of layout waits for the count
 	e.state, e.plans, e.tallies, e.reached = st, e.plans[:0], e.tallies[:0], math.MinInt64
 	return f(ctx, changed)
@@ -161,18 +166,6 @@ func consistency(req *cqldoor.Request) wire.Consistency {
 	return wire.One
 }
 
-// begin counts a request under way on the present state.
-func (r *Router) begin(of uint32) *State {
-	for {
-		st := r.state.Load()
-		st.under.begin(of)
-		if r.state.Load() == st {
-			return st
-		}
-		st.under.end(of)
-	}
-}
-
 // planned notes a statement that a request executes. The answer is used only if the statement's
 // premise still holds then.
 func planned(req *cqldoor.Request, s *statement) {
@@ -214,7 +207,6 @@ func needed(req *cqldoor.Request, n need) {
 		defer e.mu.Unlock()
 		if !slices.Contains(e.needs, n) {
 			e.needs = append(e.needs, n)
-			e.hidden = append(e.hidden, n.table.Layout.Column)
 		}
 	}
 }
@@ -231,7 +223,7 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 			return err
 		}
 		for _, t := range e.tallies {
-			e.r.schema.rollovers.count(t)
+			e.attempts.rollovers.count(t)
 		}
 		p = e.prefix(warnings)
 	} else if len(warnings) > 0 {
@@ -381,18 +373,9 @@ func (e *coordinator) hear(resp wire.Message) wire.Message {
 		e.tracing = slices.Clone(p.TracingID)
 	}
 	for _, w := range p.WarningList() {
-		if strings.HasPrefix(w, ofAggregates) || e.alone && strings.HasPrefix(w, ofBatches) {
-			continue // for the client, the statement is on one partition, or is no batch
+		if w = e.told(w); w != "" {
+			e.warn(w)
 		}
-		if strings.HasPrefix(w, ofBatches) {
-			if w = e.batch.retell(w); w == "" {
-				continue
-			}
-		}
-		for _, hidden := range e.hidden {
-			w = hideName(w, hidden)
-		}
-		e.warn(w)
 	}
 	return wire.Message{Op: resp.Op, Body: body}
 }
@@ -409,65 +392,6 @@ func (e *coordinator) named(b batched) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.batch = b
-}
-
-// warn adds a warning once. The caller holds mu.
-func (e *coordinator) warn(w string) {
-	switch {
-	case slices.Contains(e.warnings, w):
-	case len(e.warnings) == maxWarnings:
-		e.dropped++
-	default:
-		e.warnings = append(e.warnings, w)
-	}
-}
-
-// prefix returns what is sent with the answer: the given warnings and those collected.
-func (e *coordinator) prefix(first []string) (p wire.Prefix) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	all := slices.Clone(first)
-	for _, w := range e.warnings {
-		if !slices.Contains(all, w) {
-			all = append(all, w)
-		}
-	}
-	if e.dropped > 0 {
-		all = append(all, fmt.Sprintf("evenkeel: %d further warnings of other shards are left out", e.dropped))
-	}
-	if len(all) > 0 {
-		p.Warnings = wire.AppendStringList(nil, all)
-	}
-	p.TracingID = e.tracing
-	return p
-}
-
-// ofAggregates begins Cassandra's warnings for aggregates over several partitions.
-const ofAggregates = "Aggregation query used "
-
-// ofBatches begins Cassandra's warning for batches over many partitions that have no log: more than
-// so many (unlogged_batch_across_partitions_warn_threshold).
-const (
-	ofBatches          = "Unlogged batch covering "
-	unloggedPartitions = 10
-)
-
-// batched counts the partitions of sharded tables in a client's batch: those that the client names,
-// and those of the store.
-type batched struct{ logical, physical int }
-
-// retell makes the store's warning about a batch count the partitions that the client names. It
-// returns "" if these are few.
-func (b batched) retell(w string) string {
-	number, rest, _ := strings.Cut(strings.TrimPrefix(w, ofBatches), " ")
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return w
-	}
-	if n += b.logical - b.physical; n <= unloggedPartitions {
-		return ""
-	}
-	return ofBatches + strconv.Itoa(n) + " " + rest
 }
 
 // ofDoor says whether an error is an UNPREPARED with an id that the client has not sent. It then

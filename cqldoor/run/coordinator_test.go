@@ -23,7 +23,7 @@ import (
 type panicking struct{ *Router }
 
 func (p panicking) Serve(ctx context.Context, req *cqldoor.Request) {
-	p.carry(ctx, req, func(context.Context, bool) error { panic("it is carried out") })
+	p.attempts.carry(ctx, req, func(context.Context, bool) error { panic("it is carried out") })
 }
 
 // TestAPanicLeavesNoRequestUnderWay checks that a request that panics does not count any more among

@@ -19,7 +19,7 @@ import (
 // change is a schema statement under way. Physical statements go over the client's link, with its
 // rights. The door's own account writes the catalogue.
 type change struct {
-	*schemas
+	*definer
 	req      *cqldoor.Request
 	params   *wire.Params
 	keyspace string // the keyspace of the statement
@@ -30,10 +30,10 @@ type change struct {
 const changeLimit = time.Minute
 
 // ddl executes a schema statement and answers.
-func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
+func (x *definer) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
 	defer cancel()
-	c := &change{schemas: x, req: req, params: params, keyspace: keyspace, text: text}
+	c := &change{definer: x, req: req, params: params, keyspace: keyspace, text: text}
 	if n := objectOf(tree); n.Keyspace != "" {
 		c.keyspace = n.Keyspace
 	}
@@ -56,7 +56,7 @@ func (x *schemas) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Sta
 	case *syntax.CreateIndex:
 		return c.refuse(ctx, t.Table.Name, "an index", errIndex)
 	case *syntax.CreateView:
-		if c.renamed(t.Name, c.keyspace) {
+		if c.view.Load().renamed(t.Name, c.keyspace) {
 			return c.taken(ctx, t.Name.Name, t.IfNotExists)
 		}
 		return c.refuse(ctx, t.Select.From.Name, "a materialized view", errView)
@@ -119,20 +119,19 @@ func objectOf(tree syntax.Statement) syntax.Name {
 
 // concerns says whether the router handles a statement: it is about a sharded table, creates one,
 // or would show or change hidden objects.
-func (x *schemas) concerns(tree syntax.Statement, keyspace string) bool {
+func (v *view) concerns(tree syntax.Statement, keyspace string) bool {
 	n := objectOf(tree)
 	if n.Keyspace == "" {
 		n.Keyspace = keyspace
 	}
-	v := x.view.Load()
 	table := v.tables[n.Keyspace][n.Name] != nil
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
-		return declares(t.With) || v.hasRules() || x.renamed(n, keyspace)
+		return declares(t.With) || v.hasRules() || v.renamed(n, keyspace)
 	case *syntax.AlterTable:
 		return table || declares(t.With)
 	case *syntax.CreateView:
-		return table || x.renamed(t.Name, keyspace)
+		return table || v.renamed(t.Name, keyspace)
 	case *syntax.CreateIndex:
 		return table
 	case *syntax.Drop:
@@ -152,7 +151,7 @@ func (x *schemas) concerns(tree syntax.Statement, keyspace string) bool {
 
 // env returns what the rules of the language need to know.
 func (c *change) env() *ddl.Env {
-	return &ddl.Env{Keyspace: c.keyspace, Now: c.r.opts.Now().UnixMicro(), TableID: c.r.opts.Timeuuid}
+	return &ddl.Env{Keyspace: c.keyspace, Now: c.opts.Now().UnixMicro(), TableID: c.opts.Timeuuid}
 }
 
 // void answers a statement that changed nothing.
@@ -164,7 +163,7 @@ func (c *change) void() {
 func (c *change) physical(ctx context.Context, stmt syntax.Statement, hidden string) (*answer, error) {
 	p := wire.Params{Consistency: c.params.Consistency}
 	q := wire.Query{Text: []byte(syntax.Print(stmt)), Params: p}
-	a, err := c.ask(ctx, c.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, c.req.Version, &q)})
+	a, err := askStore(ctx, c.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, c.req.Version, &q)})
 	if err != nil {
 		return nil, withoutName(err, hidden)
 	}
@@ -177,9 +176,9 @@ func (c *change) physical(ctx context.Context, stmt syntax.Statement, hidden str
 // finish answers once all nodes and this door know of the change.
 func (c *change) finish(ctx context.Context, a *answer) error {
 	c.catalog.Agree(ctx)
-	if err := c.refresh(ctx); err != nil {
+	if err := c.schemas.refresh(ctx); err != nil {
 		// The change was made. The next refresh will see it.
-		c.r.opts.Log.Warn("the schema cannot be read after a change", "error", err)
+		c.opts.Log.Warn("the schema cannot be read after a change", "error", err)
 	}
 	return a.reply(c.req, a.body)
 }
@@ -191,7 +190,7 @@ func (c *change) other(ctx context.Context) error {
 		p.SetKeyspace(c.params.Keyspace)
 	}
 	q := wire.Query{Text: []byte(c.text), Params: p}
-	a, err := c.ask(ctx, c.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, c.req.Version, &q)})
+	a, err := askStore(ctx, c.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, c.req.Version, &q)})
 	if err != nil {
 		return err
 	}
@@ -200,7 +199,7 @@ func (c *change) other(ctx context.Context) error {
 
 // createTable creates a sharded table, declared by the statement or by a shard rule.
 func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) error {
-	if c.renamed(stmt.Name, c.keyspace) {
+	if c.view.Load().renamed(stmt.Name, c.keyspace) {
 		return c.taken(ctx, stmt.Name.Name, stmt.IfNotExists)
 	}
 	ruling, err := c.rules.of(ctx, c.keyspace, stmt)
@@ -257,10 +256,10 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	_, err = c.catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) error {
 		// From here on doors know the table as one that is being created, and do not show it. An
 		// earlier plain table of that name is gone, but other doors may still know it.
-		if err := c.refresh(ctx); err != nil {
-			c.r.opts.Log.Warn("the schema cannot be read before a change", "error", err)
+		if err := c.schemas.refresh(ctx); err != nil {
+			c.opts.Log.Warn("the schema cannot be read before a change", "error", err)
 		}
-		c.waitForDoors(ctx)
+		c.doors.waitForDoors(ctx)
 		a, refusal = c.physical(ctx, physicalTable(stmt, table, layout), layout.Column)
 		return refusal
 	})
@@ -274,7 +273,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		return errCatalog(err)
 	}
 	a.warnings = append(a.warnings, warnings...)
-	ruling.log(c.r.opts.Log, e)
+	ruling.log(c.opts.Log, e)
 	return c.finish(ctx, a)
 }
 
@@ -331,7 +330,7 @@ func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 		return errCatalog(err)
 	}
 	a.body = logicalResult(a.body, t.entry.Physical, t.entry.Table)
-	c.waitForDoors(ctx)
+	c.doors.waitForDoors(ctx)
 	return c.finish(ctx, a)
 }
 
@@ -362,9 +361,9 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 		err = c.catalog.Forget(ctx, gone)
 	}
 	if err != nil {
-		c.r.opts.Log.Warn("entries of a keyspace that was dropped stay in the catalogue", "keyspace", stmt.Name.Name, "error", err)
+		c.opts.Log.Warn("entries of a keyspace that was dropped stay in the catalogue", "keyspace", stmt.Name.Name, "error", err)
 	}
-	c.waitForDoors(ctx)
+	c.doors.waitForDoors(ctx)
 	return c.finish(ctx, a)
 }
 
@@ -420,7 +419,7 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 		}
 	}
 	if len(stmt.With) == 0 {
-		result, err := ddl.Apply(c.r.state.Load().Schema, stmt, c.env())
+		result, err := ddl.Apply(c.state.Load().Schema, stmt, c.env())
 		if err != nil {
 			return err
 		}

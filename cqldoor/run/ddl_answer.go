@@ -19,9 +19,9 @@ type answer struct {
 	body     []byte // body of a RESULT, without its prefix
 }
 
-// ask sends a request over the client's link and waits for the response. It returns an ERROR
+// askStore sends a request over the client's link and waits for the response. It returns an ERROR
 // response as an error.
-func (x *schemas) ask(ctx context.Context, req *cqldoor.Request, m wire.Message) (*answer, error) {
+func askStore(ctx context.Context, req *cqldoor.Request, m wire.Message) (*answer, error) {
 	type outcome struct {
 		a   *answer
 		err error

@@ -51,8 +51,8 @@ func refuseTimed(stmt *syntax.AlterTable, l *shard.Layout) error {
 }
 
 // mayTruncate refuses the TRUNCATE of a table that cannot be truncated, now or at all.
-func (x *schemas) mayTruncate(n syntax.Name) error {
-	t := x.view.Load().tables[n.Keyspace][n.Name]
+func (v *view) mayTruncate(n syntax.Name) error {
+	t := v.tables[n.Keyspace][n.Name]
 	switch {
 	case t == nil:
 		return nil

@@ -16,8 +16,8 @@ import (
 
 // describe sends a DESCRIBE to the backend and changes its answer: it rewrites the statements of
 // sharded tables and leaves out the rows of the catalogue.
-func (x *schemas) describe(ctx context.Context, req *cqldoor.Request, text string, params *wire.Params) error {
-	if err := x.fresh(ctx); err != nil {
+func (x *viewer) describe(ctx context.Context, req *cqldoor.Request, text string, params *wire.Params) error {
+	if err := x.schemas.fresh(ctx); err != nil {
 		return err
 	}
 	keyspace := req.Keyspace
@@ -32,7 +32,7 @@ func (x *schemas) describe(ctx context.Context, req *cqldoor.Request, text strin
 	p.SetValues(wire.Values{})
 	p.SetSkipMetadata(false)
 	q := wire.Query{Text: []byte(text), Params: p}
-	resp, err := x.ask(ctx, req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, req.Version, &q)})
+	resp, err := askStore(ctx, req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, req.Version, &q)})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,20 @@
 // If it goes to several shards, the door sends a bounded number of fetches at a time over the
 // client's own link, merges their rows (package scatter), and answers once.
 //
+// The Router sends a request to one of its parts, and each part has only what it may touch:
+//
+//   - queries, executes and batches serve the requests of clients: QUERY and PREPARE, EXECUTE, BATCH.
+//   - passer rewrites a statement of one shard and passes it on. answers executes any other: reads
+//     and writer carry it out.
+//   - Below writer, placer draws shards and gives timestamps, buckets keeps the directory of
+//     strategy time, applier sends physical writes, and resolver makes two places of a row equal.
+//   - statements plans texts. attempts repeats a request if the schema has changed meanwhile, and
+//     premises says whether a plan still holds when the store has answered.
+//   - definer serves DDL and starts changes of layout. viewer shows the schema and the nodes. explains
+//     says what the shard rules say.
+//   - schemas reads the catalogue, and keeps the State and the view. membership holds the lease and
+//     talks to the other doors. rollovers, movers and keeper work in the background.
+//
 // It promises:
 //
 //  1. An answer is complete, or it is the error of the first shard that returned one.

@@ -56,7 +56,7 @@ func (x *reader) shaped(out *output, c plan.Cursor, page int) error {
 		}
 		hint = least(x.total, x.bound.PerPartitionLimit)
 	}
-	s := result.NewShaper(x.bound, limits, &shapedPage{out, page, x.r.longest})
+	s := result.NewShaper(x.bound, limits, &shapedPage{out, page, x.reads.longest})
 	at := c // the last row that was taken
 	take := func(st step) (next result.Next, err error) {
 		if st.at.KeyIndex != at.KeyIndex || string(st.at.Scan) != string(at.Scan) {

@@ -12,7 +12,7 @@ import (
 
 // Announce sets the function that tells clients of doors that come and go. f sends the body of an
 // EVENT to the clients that registered for it.
-func (r *Router) Announce(f func(body []byte)) { r.schema.nodes.announce.Store(&f) }
+func (r *Router) Announce(f func(body []byte)) { r.schema.doors.nodes.announce.Store(&f) }
 
 // Events implements cqldoor.Router. It refreshes the state once for all events before they are
 // shown. So a driver that reads the schema because of an event sees the new one.

@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -45,11 +46,11 @@ func asksExplain(m wire.Message) bool {
 
 // explain returns the plan of a statement as JSON, with values if the statement contains all of
 // them.
-func (r *Router) explain(ctx context.Context, s *statement) ([]byte, error) {
+func (x *preparer) explain(ctx context.Context, s *statement) ([]byte, error) {
 	var env *eval.Env
 	if len(s.head.Binds) == 0 {
 		env = &eval.Env{}
-		if err := r.fill(env, s, &wire.Values{}, nil); err != nil {
+		if err := x.binder.fill(env, s, &wire.Values{}, nil); err != nil {
 			return nil, err
 		}
 		made := made{ctx: ctx}
@@ -63,25 +64,32 @@ func (r *Router) explain(ctx context.Context, s *statement) ([]byte, error) {
 	switch {
 	case s.sel != nil:
 		const page = 100
-		e, err = s.sel.Explain(env, r.directory(ctx), page)
+		e, err = s.sel.Explain(env, x.buckets.directory(ctx), page)
 	case s.write != nil:
-		e, err = s.write.Explain(env, r.directory(ctx))
+		e, err = s.write.Explain(env, x.buckets.directory(ctx))
 	default:
-		e, err = plan.ExplainBatch(s.batch.writes, env, r.directory(ctx))
+		e, err = plan.ExplainBatch(s.batch.writes, env, x.buckets.directory(ctx))
 	}
 	if err != nil {
 		return nil, err
 	}
 	t := s.placed()[0]
-	rule, err := r.schema.ruleOf(ctx, syntax.Name{Keyspace: t.Keyspace, Name: t.Name})
+	rule, err := x.explains.ruleOf(ctx, syntax.Name{Keyspace: t.Keyspace, Name: t.Name})
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(Explanation{e, rule})
 }
 
+// explains says what the shard rules say of tables.
+type explains struct {
+	rules  *ruled
+	view   *atomic.Pointer[view]
+	relays *relays
+}
+
 // ruleOf returns what the shard rules say of a table, or nil if they say nothing.
-func (x *schemas) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
+func (x *explains) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
 	v := x.view.Load()
 	if !v.hasRules() {
 		return nil, nil
@@ -103,10 +111,10 @@ func (x *schemas) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, er
 // explainPlain answers a PREPARE that asks for the plan of a statement on plain tables. The store
 // prepares the statement, which finds its errors. The answer says what the shard rules say of the
 // tables.
-func (x *schemas) explainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
+func (x *explains) explainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	h := syntax.Target(text)
 	var told *Explanation
-	for _, n := range x.tablesOf(h, keyspace, text) {
+	for _, n := range tablesOf(h, keyspace, text) {
 		rule, err := x.ruleOf(ctx, n)
 		if err != nil {
 			return err
@@ -117,13 +125,13 @@ func (x *schemas) explainPlain(ctx context.Context, req *cqldoor.Request, keyspa
 		}
 	}
 	if told == nil {
-		return x.r.relay(ctx, req)
+		return x.relays.relay(ctx, req)
 	}
 	body, err := bodyOf(req.Message)
 	if err != nil {
 		return err
 	}
-	a, err := x.ask(ctx, req, wire.Message{Op: wire.OpPrepare, Body: body})
+	a, err := askStore(ctx, req, wire.Message{Op: wire.OpPrepare, Body: body})
 	if err != nil {
 		return err
 	}
@@ -131,7 +139,7 @@ func (x *schemas) explainPlain(ctx context.Context, req *cqldoor.Request, keyspa
 }
 
 // tablesOf returns the tables that a statement on rows names.
-func (x *schemas) tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
+func tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
 	add := func(n syntax.Name) {
 		if n.Keyspace == "" {
 			n.Keyspace = keyspace
@@ -149,7 +157,7 @@ func (x *schemas) tablesOf(h syntax.Head, keyspace, text string) (all []syntax.N
 }
 
 // explainCreate returns what the shard rules make of a CREATE TABLE, or nil if they say nothing.
-func (x *schemas) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
+func (x *explains) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
 	n := stmt.Name
 	if n.Keyspace == "" {
 		n.Keyspace = keyspace

@@ -19,7 +19,7 @@ import (
 // reader fetches the rows of one bound statement for one client.
 type reader struct {
 	ctx     context.Context
-	r       *Router
+	reads   *reads
 	link    store.Forwarder
 	version wire.Version
 	params  wire.Params // parameters of the client's request that every fetch repeats
@@ -37,8 +37,8 @@ type reader struct {
 	among int           // how many readers share the request's fetches; 0: this is the only one
 }
 
-func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
-	x := &reader{ctx: ctx, r: r, link: forwarder(l), version: v, plan: p, bound: b, dir: r.directory(ctx), patience: time.Now().Add(r.opts.RetryFor)}
+func (r *reads) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
+	x := &reader{ctx: ctx, reads: r, link: forwarder(l), version: v, plan: p, bound: b, dir: r.buckets.directory(ctx), patience: time.Now().Add(r.retryFor)}
 	x.memory = newMemory(ctx)
 	x.params = wire.Params{Consistency: params.Consistency}
 	if p != nil && p.Quorum && rule.On(rule.QuorumInChange) {
@@ -55,7 +55,7 @@ func (r *Router) newReader(ctx context.Context, l store.Link, v wire.Version, pa
 }
 
 // fanOut returns how many fetches may be in flight.
-func (x *reader) fanOut() int { return max(1, x.r.opts.FanOut/max(1, x.among)) }
+func (x *reader) fanOut() int { return max(1, x.reads.fanOut/max(1, x.among)) }
 
 // progress restarts the request's time limit at each read of an aggregate or of groups. As in
 // Cassandra, these may read any number of rows.
@@ -70,7 +70,7 @@ func (x *reader) send(f *fetch, to *inbox, tag int) error {
 	if err := x.ctx.Err(); err != nil {
 		return err // nobody waits for it any more
 	}
-	ids, err := x.r.registry.physical(f.Statement.Text).prepare(x.ctx, x.link, x.version, f.Statement.Text)
+	ids, err := x.reads.registry.physical(f.Statement.Text).prepare(x.ctx, x.link, x.version, f.Statement.Text)
 	if err != nil {
 		return err
 	}

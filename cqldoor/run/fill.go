@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// fill counts what this door has written to the current shard of one key.
+// fill counts the rows and bytes that this door has written to the current shard of one key.
 type fill struct {
 	table [16]byte
 	key   string // serialized partition key
@@ -24,7 +24,7 @@ type fill struct {
 	ready       int64   // microseconds: since when the door would announce the next shard; 0: it would not
 	since       int64   // microseconds: the door measures the rate of writes from then on
 	before      float64 // the fullness at that time
-	said        sum     // what the directory said last
+	said        sum     // from the last read of the directory
 }
 
 // sum is how much other doors have written to a shard of a key.

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -15,7 +16,7 @@ import (
 // userFunction returns the error for a statement on a sharded table that calls a function which
 // Cassandra does not have. If a user has defined the function, the error says that sharded tables
 // do not support it. Otherwise it is the given error.
-func (r *Router) userFunction(ctx context.Context, keyspace, text string, wrong error) error {
+func userFunction(ctx context.Context, session catalog.Session, keyspace, text string, wrong error) error {
 	var e *wire.Error
 	if !errors.As(wrong, &e) || !strings.HasPrefix(e.Message, "Unknown function") {
 		return wrong
@@ -41,7 +42,7 @@ func (r *Router) userFunction(ctx context.Context, keyspace, text string, wrong 
 			"SELECT function_name FROM system_schema.functions WHERE keyspace_name = ? AND function_name = ?",
 			"SELECT aggregate_name FROM system_schema.aggregates WHERE keyspace_name = ? AND aggregate_name = ?",
 		} {
-			rows, err := r.schema.session.Query(ctx, wire.LocalOne, q, []byte(name.Keyspace), []byte(name.Name))
+			rows, err := session.Query(ctx, wire.LocalOne, q, []byte(name.Keyspace), []byte(name.Name))
 			if err != nil {
 				return wrong
 			}

@@ -15,12 +15,11 @@ import (
 
 // The gate decides who handles a statement before any of it is sent to the store. It judges the
 // text of a QUERY or PREPARE, each part of a BATCH, and the keyspace that comes with any of them.
-// A prepared id stands for a text that has passed the gate: see known.go.
+// A prepared id stands for a text that has passed the gate: see prepared.go.
 //
 // Reads and writes, the most frequent statements, are judged by the table that they name
 // (syntax.Target). In all other statements, also those that the parser does not accept, the gate
 // looks for the catalogue's keyspace in the whole text (syntax.NamesKeyspace). A statement that
-// names it is answered as if there were no such keyspace.
 // names it is answered as if there were no such keyspace.
 
 // verdict is the gate's decision on a statement.
@@ -47,7 +46,7 @@ func (r *Router) Claims(h syntax.Head, keyspace string) bool {
 	if h.Name.Keyspace != "" {
 		keyspace = h.Name.Keyspace
 	}
-	return r.schema.lease.Over() && ofRows(h.Kind) && !strings.HasPrefix(keyspace, "system")
+	return r.schema.doors.lease.Over() && ofRows(h.Kind) && !strings.HasPrefix(keyspace, "system")
 }
 
 // judge judges a statement by its head. A batch is judged table by table.
@@ -311,4 +310,34 @@ func noResource(t *syntax.Other) error {
 		return wire.Invalidf("<%s> doesn't exist", of)
 	}
 	return wire.Invalidf("Resource <%s> doesn't exist", of)
+}
+
+// isStores says whether serveOther passes a statement on.
+func (v *view) isStores(h syntax.Head, keyspace, text string) bool {
+	if passed, _ := v.plain(h, keyspace, text); passed {
+		return true
+	}
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return !v.near(h, keyspace)
+	}
+	return !v.concerns(tree, keyspace)
+}
+
+// plain says whether DDL is about a plain table, and whether the schema must be read again after
+// it. That is so if there are sharded tables in the same keyspace: a statement may name both.
+func (v *view) plain(h syntax.Head, keyspace, text string) (passed, refreshed bool) {
+	if h.Name.Keyspace != "" {
+		keyspace = h.Name.Keyspace
+	}
+	tables := v.tables[keyspace]
+	switch {
+	case h.Kind == syntax.StatementCreateTable:
+		return !syntax.Mentions(text, catalog.Property) && !v.hasRules() && !v.renamed(h.Name, keyspace), tables != nil
+	case h.Kind == syntax.StatementAlterTable:
+		return tables[h.Name.Name] == nil && !syntax.Mentions(text, catalog.Property), tables != nil
+	case h.Kind == syntax.StatementDropTable:
+		return tables[h.Name.Name] == nil, tables != nil
+	}
+	return false, false
 }

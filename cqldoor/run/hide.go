@@ -7,6 +7,7 @@ import (
 	"crypto/md5"
 	"encoding/binary"
 	"slices"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -19,6 +20,18 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/partitioner"
 )
+
+// viewer shows clients the schema and the nodes as if sharded tables were plain ones. It executes
+// SELECTs from system tables, and changes the store's answers to DESCRIBE.
+type viewer struct {
+	schemas  *schemas
+	view     *atomic.Pointer[view]
+	doors    *membership
+	registry *registry
+	binder   *binder
+	system   map[string]*schema.Keyspace // the system keyspaces as the store has them; set by Start
+	longest  int                         // see maxResult
+}
 
 // Some system tables show sharded tables or the catalogue (see hides). The door reads such a
 // table whole, or the keyspaces that the statement names, and leaves out what is hidden. Then it
@@ -38,7 +51,7 @@ type schemaSelect struct {
 }
 
 // newSchemaSelect analyses a SELECT.
-func (x *schemas) newSchemaSelect(keyspace, text string) (*schemaSelect, error) {
+func (x *viewer) newSchemaSelect(keyspace, text string) (*schemaSelect, error) {
 	tree, err := syntax.Parse(text)
 	if err != nil {
 		return nil, syntaxError(err)
@@ -80,14 +93,14 @@ func (x *schemas) newSchemaSelect(keyspace, text string) (*schemaSelect, error) 
 }
 
 // serveSelect serves the QUERY or PREPARE of a SELECT from such a table.
-func (x *schemas) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
+func (x *viewer) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace, text string) {
 	s, err := x.newSchemaSelect(keyspace, text)
 	if err != nil {
 		req.Error(err)
 		return
 	}
 	if req.Op == wire.OpPrepare {
-		x.r.registry.known.put(&known{id: s.id, schema: &schemaStatement{keyspace: keyspace, text: text, sel: s}, size: 4*len(text) + 1000})
+		x.registry.known.put(&known{id: s.id, schema: &schemaStatement{keyspace: keyspace, text: text, sel: s}, size: 4*len(text) + 1000})
 		p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:], Result: encodeColumns(req.Version, s.Table, s.Columns)}
 		binds := make([]wire.Column, len(s.Binds))
 		for i, b := range s.Binds {
@@ -105,18 +118,18 @@ func (x *schemas) serveSelect(ctx context.Context, req *cqldoor.Request, keyspac
 		if err == nil {
 			err = x.selectRows(ctx, req, s, &q.Params, nil)
 		}
-		x.reply(req, err)
+		replyError(req, err)
 	})
 }
 
 // selectRows executes a SELECT and answers. metadataID is the id in an EXECUTE of v5, nil for a
 // QUERY.
-func (x *schemas) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
-	if err := x.fresh(ctx); err != nil {
+func (x *viewer) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
+	if err := x.schemas.fresh(ctx); err != nil {
 		return err
 	}
 	var env eval.Env
-	if err := x.r.fill(&env, &statement{head: &s.Header}, &params.Values, nil); err != nil {
+	if err := x.binder.fill(&env, &statement{head: &s.Header}, &params.Values, nil); err != nil {
 		return err
 	}
 	made := made{ctx: ctx}
@@ -138,14 +151,14 @@ func (x *schemas) selectRows(ctx context.Context, req *cqldoor.Request, s *schem
 			}
 		}
 	}
-	f := &schemaFetch{schemas: x, before: x.view.Load(), ctx: ctx, req: req, sel: s, bound: b, consistency: params.Consistency}
+	f := &schemaFetch{viewer: x, before: x.view.Load(), ctx: ctx, req: req, sel: s, bound: b, consistency: params.Consistency}
 	rows, err := f.rows()
 	if err != nil {
 		return err
 	}
 	memory := newMemory(ctx)
 	defer memory.close()
-	result, err := s.output(b, rows, &schemaResult{memory: memory, longest: x.r.longest})
+	result, err := s.output(b, rows, &schemaResult{memory: memory, longest: x.longest})
 	if err != nil {
 		return err
 	}
@@ -195,7 +208,7 @@ func (s *schemaSelect) resume(state []byte) (int, error) {
 
 // schemaFetch reads the rows for one execution.
 type schemaFetch struct {
-	*schemas
+	*viewer
 	before      *view // the view from before the rows were read
 	ctx         context.Context
 	req         *cqldoor.Request
@@ -277,7 +290,7 @@ func (f *schemaFetch) read(out *[]partitionRows, text string, key []byte) error 
 	}
 	q.Params.SetPageSize(schemaPage)
 	for {
-		a, err := f.ask(f.ctx, f.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, f.req.Version, &q)})
+		a, err := askStore(f.ctx, f.req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, f.req.Version, &q)})
 		if err != nil {
 			return err
 		}

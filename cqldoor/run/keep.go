@@ -28,6 +28,7 @@ import (
 // keeper raises the floors of tables and drops the buckets below them.
 type keeper struct {
 	x       *schemas
+	movers  *movers
 	session catalog.Session
 	buckets *catalog.Buckets
 	swept   map[[16]byte]int64 // by table id: the floor below which another door drops buckets, or this one has dropped them
@@ -36,8 +37,8 @@ type keeper struct {
 // keepEvery is how often a door checks whether floors must rise.
 const keepEvery = time.Minute
 
-func newKeeper(x *schemas) *keeper {
-	return &keeper{x: x, session: x.session, buckets: catalog.NewBuckets(x.session), swept: map[[16]byte]int64{}}
+func newKeeper(x *schemas, m *movers) *keeper {
+	return &keeper{x: x, movers: m, session: x.session, buckets: catalog.NewBuckets(x.session), swept: map[[16]byte]int64{}}
 }
 
 // run checks the floors until ctx is done.
@@ -62,7 +63,7 @@ func (k *keeper) round(ctx context.Context) {
 				continue
 			}
 			if err := k.table(ctx, t); err != nil && ctx.Err() == nil {
-				k.x.r.opts.Log.Warn("old buckets of a table are not dropped yet; it is tried again", "table", t.entry.String(), "error", err)
+				k.x.opts.Log.Warn("old buckets of a table are not dropped yet; it is tried again", "table", t.entry.String(), "error", err)
 			}
 		}
 	}
@@ -84,7 +85,7 @@ func (k *keeper) table(ctx context.Context, t *sharded) error {
 			return nil // another door has raised it, and will drop
 		}
 		if err == nil {
-			err = k.x.movers.Ended(ctx, e)
+			err = k.movers.Ended(ctx, e)
 		}
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func (k *keeper) now(ctx context.Context) (time.Time, error) {
 	if err != nil || len(rows) != 1 || len(rows[0]["now"]) != 8 {
 		return time.Time{}, errors.Join(errors.New("ask the store for its time"), err)
 	}
-	there, here := time.UnixMilli(int64(binary.BigEndian.Uint64(rows[0]["now"]))), k.x.r.opts.Now()
+	there, here := time.UnixMilli(int64(binary.BigEndian.Uint64(rows[0]["now"]))), k.x.opts.Now()
 	switch d := here.Sub(there); {
 	case d > maxClockSkew || d < -maxClockSkew:
 		return time.Time{}, fmt.Errorf("the door's clock and the store's are %s apart; set them right", d.Abs().Round(time.Second))
@@ -162,7 +163,7 @@ func (k *keeper) drop(ctx context.Context, t *sharded, l *shard.Layout) error {
 		}
 	})
 	if dropped > 0 {
-		k.x.r.opts.Log.Info("buckets that are older than 'keep' are dropped", "table", t.entry.String(), "buckets", dropped)
+		k.x.opts.Log.Info("buckets that are older than 'keep' are dropped", "table", t.entry.String(), "buckets", dropped)
 	}
 	return err
 }

@@ -25,7 +25,7 @@ func hoursAgo(n int) string {
 // nothingBelowFloor raises the floor of a table and writes below it.
 func nothingBelowFloor(w *twins) string {
 	w.must(w.v5, w.text(0, "INSERT INTO TABLE (p, c, v) VALUES (1, "+hoursAgo(9)+", 'x')"))
-	newKeeper(w.router.schema).round(context.Background())
+	newKeeper(w.router.schema, w.router.definer.movers).round(context.Background())
 	for _, text := range []string{
 		"INSERT INTO TABLE (p, c, v) VALUES (1, " + hoursAgo(9) + ", 'x')",
 		"UPDATE TABLE SET v = 'y' WHERE p = 2 AND c = " + hoursAgo(100),
@@ -79,7 +79,7 @@ func TestKeep(t *testing.T) {
 				a.must(a.v5, fmt.Sprintf("INSERT INTO %s (k, j, ts, v) VALUES (%d, 'x', %s, %d) USING TIMESTAMP %d", table, k, hoursAgo(h), h, time.Now().Add(1000*time.Hour).UnixMicro()))
 			}
 		}
-		keeper := newKeeper(a.router.schema)
+		keeper := newKeeper(a.router.schema, a.router.definer.movers)
 		counted := &deletions{Session: a.router.schema.session}
 		keeper.session, keeper.buckets = counted, catalog.NewBuckets(counted)
 		keeper.round(t.Context())
@@ -150,7 +150,7 @@ func TestKeepAsksTheStoreForItsTime(t *testing.T) {
 	s := newSceneOf(t, st, startRouterBy(t, st, 0, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }))
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '24h'}")
 	s.must(s.v5, "INSERT INTO "+s.keyspace+".t (k, ts) VALUES (1, "+hoursAgo(1)+")")
-	k := newKeeper(s.router.schema)
+	k := newKeeper(s.router.schema, s.router.definer.movers)
 	ahead.Store(int64(1000 * time.Hour))
 	err := k.table(t.Context(), s.router.schema.view.Load().tables[s.keyspace]["t"])
 	ahead.Store(0)
@@ -168,15 +168,15 @@ func TestFloorRisesUnderWrites(t *testing.T) {
 	st := embedded(t)
 	s := newSceneOf(t, st, startRouterOf(t, st, 2*time.Second))
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '2h'}")
-	write, err := s.router.statement(s.keyspace, "INSERT INTO t (k, ts) VALUES (1, 0)")
+	write, err := s.router.queries.statements.statement(s.keyspace, "INSERT INTO t (k, ts) VALUES (1, 0)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	newKeeper(s.router.schema).round(t.Context())
+	newKeeper(s.router.schema, s.router.definer.movers).round(t.Context())
 	if s.router.state.Load().under == write.under {
 		t.Fatal("the floor has not risen")
 	}
-	if stands, err := s.router.stands(t.Context(), write, math.MinInt64); !stands || err != nil {
+	if stands, err := s.router.attempts.premises.stands(t.Context(), write, math.MinInt64); !stands || err != nil {
 		t.Errorf("%v, %v", stands, err)
 	}
 }

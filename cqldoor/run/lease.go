@@ -7,8 +7,10 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/fleet"
@@ -26,19 +28,36 @@ type renewals struct {
 	waiting []chan<- error
 }
 
+// membership is this door among the other doors of the store: its lease, and what the doors tell each
+// other.
+type membership struct {
+	opts    *Options
+	session *catalog.StoreSession
+	catalog *catalog.Catalog
+	view    *atomic.Pointer[view]
+	state   *states
+	claims  *claims
+	nodes   *nodes
+
+	lease    *fleet.Lease  // how long what is known of tables is valid
+	member   *fleet.Member // nil: no other door uses the store
+	renewals renewals
+	beaten   atomic.Pointer[fleet.Seen] // result of the last beat; nil: this door is not registered
+}
+
 // lapsed says whether the lease has ended. Another door may then have given a table's name to
 // another table.
-func (x *schemas) lapsed() bool { return !x.lease.Holds() }
+func (m *membership) lapsed() bool { return !m.lease.Holds() }
 
 // renew waits until the door, after this call, has asked the store whether the schema has changed
 // and has read the changes. One question serves all waiting requests.
-func (x *schemas) renew(ctx context.Context) error {
+func (m *membership) renew(ctx context.Context) error {
 	done := make(chan error, 1)
-	x.renewals.mu.Lock()
-	x.renewals.waiting = append(x.renewals.waiting, done)
-	x.renewals.mu.Unlock()
+	m.renewals.mu.Lock()
+	m.renewals.waiting = append(m.renewals.waiting, done)
+	m.renewals.mu.Unlock()
 	select {
-	case x.renewals.wake <- struct{}{}:
+	case m.renewals.wake <- struct{}{}:
 	default:
 	}
 	select {
@@ -49,101 +68,64 @@ func (x *schemas) renew(ctx context.Context) error {
 	}
 }
 
-// renewForAll serves the waiting requests. Only the poller calls it.
-func (x *schemas) renewForAll(ctx context.Context) {
-	x.renewals.mu.Lock()
-	waiting := x.renewals.waiting
-	x.renewals.waiting = nil
-	x.renewals.mu.Unlock()
-	within, cancel := context.WithTimeout(ctx, refreshLimit)
-	defer cancel()
-	err := x.pulse(within)
-	if err != nil {
-		x.r.opts.Log.Warn("the store cannot be asked whether tables have changed; statements on sharded tables are refused until it can", "error", err)
-		err = errLapsed
-	}
-	for _, done := range waiting {
-		done <- err
-	}
-}
-
 // errLapsed refuses statements on sharded tables while the door cannot renew its lease.
 var errLapsed = wire.Errorf(wire.CodeOverloaded, "evenkeel: this door cannot ask the store whether another door has changed the table; the request was not executed")
 
 // newMember makes this door a member of the fleet, if other doors may use the store.
-func (x *schemas) newMember(ctx context.Context) error {
-	o := x.r.opts
-	rows, err := x.session.Query(ctx, wire.One, "SELECT data_center, rack, release_version FROM system.local")
+func (m *membership) newMember(ctx context.Context) error {
+	o := m.opts
+	rows, err := m.session.Query(ctx, wire.One, "SELECT data_center, rack, release_version FROM system.local")
 	if err != nil {
 		return fmt.Errorf("read the data centre of the node: %w", err)
 	}
 	for _, r := range rows {
 		o.Self.DataCentre, o.Self.Rack = string(r["data_center"]), cmp.Or(o.Self.Rack, string(r["rack"]))
-		x.nodes.release = string(r["release_version"])
+		m.nodes.release = string(r["release_version"])
 	}
-	x.nodes.self = o.Self
+	m.nodes.self = o.Self
 	if o.Lease == 0 {
 		return nil
 	}
-	x.lease.Watch()
+	m.lease.Watch()
 	o.Self.Steps = reshard.Steps()
-	x.member = fleet.New(fleet.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Longest: o.Longest, Log: o.Log})
+	m.member = fleet.New(fleet.Options{Session: m.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Longest: o.Longest, Log: o.Log})
 	return nil
 }
 
 // beat registers this door with the others, or renews its registration. It returns nil if there
 // is nobody to register with: no other door can use the store, or there is no catalogue and so no
 // sharded table.
-func (x *schemas) beat(ctx context.Context) (*fleet.Seen, error) {
-	if x.member == nil {
+func (m *membership) beat(ctx context.Context) (*fleet.Seen, error) {
+	if m.member == nil {
 		return nil, nil
 	}
-	if !x.view.Load().present {
-		if there, err := x.catalog.Present(ctx); err != nil || !there {
+	if !m.view.Load().present {
+		if there, err := m.catalog.Present(ctx); err != nil || !there {
 			return nil, err
 		}
 	}
-	seen, err := x.member.Beat(ctx)
+	seen, err := m.member.Beat(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("register this door: %w", err)
 	}
-	x.lease.SetLength(seen.Lease)
-	x.beaten.Store(seen)
-	x.nodes.look(x.lease.Now(), seen.Lease, seen.Doors)
+	m.lease.SetLength(seen.Lease)
+	m.beaten.Store(seen)
+	m.nodes.look(m.lease.Now(), seen.Lease, seen.Doors)
 	return seen, nil
 }
 
 // register registers this door and then reads the version of the store's schema. The lease on
 // what is read afterwards counts from asked.
-func (x *schemas) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
-	asked = x.lease.Now()
-	if seen, err = x.beat(ctx); err != nil {
+func (m *membership) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
+	asked = m.lease.Now()
+	if seen, err = m.beat(ctx); err != nil {
 		return nil, version, asked, err
 	}
 	if seen != nil {
 		asked = seen.Asked
 	}
-	version, err = x.catalog.Version(ctx)
+	version, err = m.catalog.Version(ctx)
 	return seen, version, asked, err
-}
-
-// pulse renews the lease: it tells the other doors that this one is alive, checks whether they
-// have changed anything, and reads the changes.
-func (x *schemas) pulse(ctx context.Context) error {
-	v := x.view.Load()
-	seen, version, asked, err := x.register(ctx)
-	if err != nil {
-		return err
-	}
-	if version != v.version || v != x.view.Load() || !sameSeen(seen, v.seen) {
-		return x.refresh(ctx)
-	}
-	if err := x.rollovers.adopt(ctx); err != nil {
-		return err
-	}
-	x.lease.Renew(asked)
-	x.acknowledge()
-	return nil
 }
 
 // sameSeen says whether a door that has read a has nothing new to read in b.
@@ -156,46 +138,46 @@ func sameSeen(a, b *fleet.Seen) bool {
 
 // acknowledge tells the other doors, with the next beat, which generations of tables this door
 // uses. It names a generation only when no request planned on an older one is under way.
-func (x *schemas) acknowledge() {
-	v := x.view.Load()
+func (m *membership) acknowledge() {
+	v := m.view.Load()
 	if v.seen == nil {
 		return
 	}
-	st := x.retired.oldest(&x.r.state)
+	st := m.state.oldest()
 	generations := map[[16]byte]int64{}
 	for _, p := range v.seen.Publications {
 		t := st.Table(p.Table.Keyspace, p.Table.Name)
 		switch {
-		case t != nil && t.ID == p.Table.ID && !x.claims.have(t):
+		case t != nil && t.ID == p.Table.ID && !m.claims.have(t):
 			// Statements that doors forwarded to the plain table may be under way.
 		case t != nil && t.ID == p.Table.ID:
 			generations[p.Table.ID] = t.Layout.Generation
-		case v.unserved[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}] && st == x.r.state.Load():
+		case v.unserved[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}] && st == m.state.Load():
 			generations[p.Table.ID] = p.Generation // this door uses none
 		}
 	}
-	x.member.Acknowledge(v.seen.Self, generations)
+	m.member.Acknowledge(v.seen.Self, generations)
 }
 
 // tell tells the other doors which schema this one uses.
-func (x *schemas) tell(ctx context.Context) {
-	if x.member == nil {
+func (m *membership) tell(ctx context.Context) {
+	if m.member == nil {
 		return
 	}
-	if err := x.member.Tell(ctx, x.view.Load().version); err != nil {
-		x.r.opts.Log.Debug("the other doors are told later which schema this one goes by", "error", err)
+	if err := m.member.Tell(ctx, m.view.Load().version); err != nil {
+		m.opts.Log.Debug("the other doors are told later which schema this one goes by", "error", err)
 	}
 }
 
 // leave removes the door from the fleet. No request may be under way.
-func (x *schemas) leave() {
-	if x.member == nil {
+func (m *membership) leave() {
+	if m.member == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
 	defer cancel()
-	if err := x.member.Leave(ctx); err != nil {
-		x.r.opts.Log.Warn("the other doors are not told that this one ends; they will find out", "error", err)
+	if err := m.member.Leave(ctx); err != nil {
+		m.opts.Log.Warn("the other doors are not told that this one ends; they will find out", "error", err)
 	}
 }
 
@@ -203,14 +185,14 @@ func (x *schemas) leave() {
 const leaveLimit = 2 * time.Second
 
 // waitForDoors waits until no other door uses the older state.
-func (x *schemas) waitForDoors(ctx context.Context) {
-	if x.member == nil {
+func (m *membership) waitForDoors(ctx context.Context) {
+	if m.member == nil {
 		return
 	}
-	if alone, err := x.member.Alone(ctx); err == nil && alone {
+	if alone, err := m.member.Alone(ctx); err == nil && alone {
 		return
 	}
-	t := time.NewTimer(x.lease.Length())
+	t := time.NewTimer(m.lease.Length())
 	defer t.Stop()
 	select {
 	case <-t.C:

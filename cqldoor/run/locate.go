@@ -35,7 +35,7 @@ func (f *fetch) split() []fetch { return placed(f.at, f.Fetch.Split()...) }
 // store.Locator does, or nil if the store does not know its nodes. A result is valid until the next
 // call.
 func (x *reader) nodes(key [][]byte) func(shard int) (all []int, best int) {
-	l, ok := x.r.opts.Store.(store.Locator)
+	l, ok := x.reads.store.(store.Locator)
 	if !ok || len(key) == 0 {
 		return nil
 	}

@@ -5,20 +5,16 @@ package run
 import (
 	"cmp"
 	"context"
-	"sync/atomic"
+	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/observe"
 	"github.com/evenkeel/evenkeel/scatter"
 )
-
-// counts are the router's counters.
-type counts struct {
-	cursorErrors atomic.Int64
-}
 
 // Changing counts the tables whose creation, removal or change of layout has begun and not ended.
 // A table counts while the operation runs. If the door that runs it dies, the table counts until
@@ -44,7 +40,6 @@ func countChanging(entries []*catalog.Entry) (n Changing) {
 type LayoutState struct {
 	Table      string // keyspace.table
 	Generation int64
-	Step       string // step of the layout change under way; "": none
 }
 
 func layoutsOf(entries []*catalog.Entry) (all []LayoutState) {
@@ -54,7 +49,7 @@ func layoutsOf(entries []*catalog.Entry) (all []LayoutState) {
 		}
 		l := LayoutState{Table: e.String(), Generation: e.Layout.Generation}
 		if e.Change != nil {
-			l.Step, l.Generation = e.Change.Step.String(), e.Change.Generation
+			l.Generation = e.Change.Generation
 		}
 		all = append(all, l)
 	}
@@ -79,20 +74,20 @@ type Stats struct {
 
 // Stats returns the counts.
 func (r *Router) Stats() Stats {
-	s := Stats{CursorErrors: r.counts.cursorErrors.Load(), Changing: r.schema.view.Load().changing, Layouts: r.schema.view.Load().layouts,
+	s := Stats{CursorErrors: r.reads.cursorErrors.Load(), Changing: r.schema.view.Load().changing, Layouts: r.schema.view.Load().layouts,
 		Texts: r.registry.texts.len(), Physicals: r.registry.physicals.len()}
 	for _, tables := range r.state.Load().Tables {
 		s.ShardedTables += len(tables)
 	}
 	s.Prepared, s.PreparedBytes = r.registry.known.held()
-	s.Lease = r.schema.lease.Length().Seconds()
-	s.LeaseLeft = r.schema.lease.Left().Seconds()
+	s.Lease = r.schema.doors.lease.Length().Seconds()
+	s.LeaseLeft = r.schema.doors.lease.Left().Seconds()
 	return s
 }
 
-// seriesOf returns the series for a statement that the store has prepared.
-func (r *Router) seriesOf(kind syntax.StatementKind, keyspace string, tables []syntax.Name) *observe.Series {
-	all := r.opts.Requests
+// seriesOf returns the series for a statement that the store has prepared, or nil if requests are
+// not measured.
+func seriesOf(all *observe.Requests, kind syntax.StatementKind, keyspace string, tables []syntax.Name) *observe.Series {
 	if all == nil {
 		return nil
 	}
@@ -109,12 +104,12 @@ func (r *Router) seriesOf(kind syntax.StatementKind, keyspace string, tables []s
 }
 
 // measured returns the series for a statement on sharded tables.
-func (r *Router) measured(s *statement) *observe.Series {
+func (s *statement) measured(all *observe.Requests) *observe.Series {
 	var names []syntax.Name
 	for _, t := range s.tables() {
 		names = append(names, syntax.Name{Keyspace: t.Keyspace, Name: t.Name})
 	}
-	return r.seriesOf(syntax.Target(s.text).Kind, s.keyspace, names)
+	return seriesOf(all, syntax.Target(s.text).Kind, s.keyspace, names)
 }
 
 // fan returns the counts of a reader's requests to the store, or nil if they are not counted.
@@ -157,4 +152,24 @@ func (e *coordinator) child(ctx context.Context, req wire.Message) observe.Span 
 		name = "prepare at store"
 	}
 	return e.span.Child(name, observe.Shards(ctx))
+}
+
+// clientsOf returns a function that tells how clients' reads and writes have been served, or nil if
+// nothing is measured.
+func clientsOf(all *observe.Requests) func() carrier.Served {
+	if all == nil {
+		return nil
+	}
+	return func() (s carrier.Served) {
+		for _, t := range all.All() {
+			t.Each(func(operation string, took observe.Snapshot) {
+				switch operation {
+				case "select", "insert", "update", "delete", "batch":
+					s.Requests += took.Count()
+					s.Took += time.Duration(took.Sum)
+				}
+			})
+		}
+		return s
+	}
 }

@@ -39,9 +39,9 @@ type movers struct {
 const watchEvery = 500 * time.Millisecond
 
 func newMovers(x *schemas) *movers {
-	m := &movers{x: x, self: x.r.opts.UUID(), began: x.r.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.r.opts.Store)}
-	m.mover = carrier.New(carrier.Options{Store: x.r.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
-		Now: x.r.opts.Now, Self: m.self, Hints: x.r.opts.Hints, Log: x.r.opts.Log})
+	m := &movers{x: x, self: x.opts.UUID(), began: x.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.opts.Store)}
+	m.mover = carrier.New(carrier.Options{Store: x.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
+		Now: x.opts.Now, Self: m.self, Hints: x.opts.Hints, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
 	return m
 }
 
@@ -71,10 +71,10 @@ type sign struct {
 
 // watch carries out the changes that belong to this door, or to none.
 func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
-	now := m.x.r.opts.Now()
+	now := m.x.opts.Now()
 	for _, e := range m.x.view.Load().left {
 		// If no other door is on the store, a door that has ended left what is older than this one.
-		if m.x.catalog.Overdue(e) || m.x.member == nil && e.Started.Before(m.began) {
+		if m.x.catalog.Overdue(e) || m.x.doors.member == nil && e.Started.Before(m.began) {
 			m.start(ctx, syntax.Name{Keyspace: e.Keyspace, Name: e.Table}, m.mover.Tidy)
 		}
 	}
@@ -83,9 +83,9 @@ func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 			if t.entry.Change == nil {
 				continue
 			}
-			m.x.claims.await(ctx, m.x.r.state.Load().Table(keyspace, table), m.done.Go)
+			m.x.claims.await(ctx, m.x.state.Load().Table(keyspace, table), m.done.Go)
 			name := syntax.Name{Keyspace: keyspace, Name: table}
-			if t.entry.Change.Owner == m.self || t.entry.Change.Owner == ([16]byte{}) || m.x.member == nil {
+			if t.entry.Change.Owner == m.self || t.entry.Change.Owner == ([16]byte{}) || m.x.doors.member == nil {
 				m.carryOn(ctx, name)
 				continue
 			}
@@ -95,7 +95,7 @@ func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 			}
 			if s := watch[name]; s == nil || s.beat != beat {
 				watch[name] = &sign{beat, now}
-			} else if now.Sub(s.since) >= m.x.r.opts.Takeover {
+			} else if now.Sub(s.since) >= m.x.opts.Takeover {
 				delete(watch, name)
 				m.carryOn(ctx, name)
 			}
@@ -117,7 +117,7 @@ func (m *movers) start(ctx context.Context, t syntax.Name, do func(ctx context.C
 	m.done.Go(func() {
 		err := do(ctx, t.Keyspace, t.Name)
 		if err != nil && ctx.Err() == nil {
-			m.x.r.opts.Log.Warn("a change of layout does not go on; it is tried again", "table", t.Keyspace+"."+t.Name, "error", err)
+			m.x.opts.Log.Warn("a change of layout does not go on; it is tried again", "table", t.Keyspace+"."+t.Name, "error", err)
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
@@ -135,8 +135,8 @@ func (r *Router) Changes() []reshard.Status {
 	var all []reshard.Status
 	for _, tables := range r.schema.view.Load().tables {
 		for _, t := range tables {
-			if t.entry.Change != nil && r.schema.movers != nil {
-				all = append(all, r.schema.movers.mover.Glance(t.entry))
+			if t.entry.Change != nil && r.definer.movers != nil {
+				all = append(all, r.definer.movers.mover.Glance(t.entry))
 			}
 		}
 	}
@@ -150,12 +150,12 @@ func fleetTable(e *catalog.Entry) fleet.Table {
 
 // Published implements mover.Doors.
 func (m *movers) Published(ctx context.Context, e *catalog.Entry) error {
-	if m.x.member != nil {
+	if m.x.doors.member != nil {
 		step := ""
 		if e.Change != nil {
 			step = e.Change.Step.String()
 		}
-		if err := m.x.member.Publish(ctx, fleet.Publication{Table: fleetTable(e), Generation: e.Layout.Generation, Step: step}); err != nil {
+		if err := m.x.doors.member.Publish(ctx, fleet.Publication{Table: fleetTable(e), Generation: e.Layout.Generation, Step: step}); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,7 @@ func (m *movers) Barrier(ctx context.Context, e *catalog.Entry) (bool, error) {
 		if err := m.x.refresh(ctx); err != nil {
 			return false, err
 		}
-		t := m.x.retired.oldest(&m.x.r.state).Table(e.Keyspace, e.Table)
+		t := m.x.state.oldest().Table(e.Keyspace, e.Table)
 		if t == nil || t.ID != e.ID || t.Layout.Generation >= e.Layout.Generation {
 			break
 		}
@@ -178,17 +178,17 @@ func (m *movers) Barrier(ctx context.Context, e *catalog.Entry) (bool, error) {
 			return false, ctx.Err()
 		}
 	}
-	if err := m.x.claims.wait(ctx, m.x.r.state.Load().Table(e.Keyspace, e.Table)); err != nil {
+	if err := m.x.claims.wait(ctx, m.x.state.Load().Table(e.Keyspace, e.Table)); err != nil {
 		return false, err
 	}
-	if m.x.member == nil {
+	if m.x.doors.member == nil {
 		return false, m.passed(ctx)
 	}
 	var vanished *fleet.VanishedError
-	if err := m.x.member.Barrier(ctx, fleetTable(e), e.Layout.Generation); !errors.As(err, &vanished) {
+	if err := m.x.doors.member.Barrier(ctx, fleetTable(e), e.Layout.Generation); !errors.As(err, &vanished) {
 		return false, err
 	}
-	m.x.r.opts.Log.Warn("a change of layout goes on without doors that have vanished", "table", e.String(), "error", vanished)
+	m.x.opts.Log.Warn("a change of layout goes on without doors that have vanished", "table", e.String(), "error", vanished)
 	return true, nil
 }
 
@@ -197,27 +197,27 @@ func (m *movers) Ended(ctx context.Context, e *catalog.Entry) error {
 	if err := m.Published(ctx, e); err != nil {
 		return err
 	}
-	if _, err := m.Barrier(ctx, e); err != nil || m.x.member == nil {
+	if _, err := m.Barrier(ctx, e); err != nil || m.x.doors.member == nil {
 		return err
 	}
-	return m.x.member.Withdraw(ctx, fleetTable(e))
+	return m.x.doors.member.Withdraw(ctx, fleetTable(e))
 }
 
 // passed waits until the statements that the door forwarded before have been answered. Without
 // other doors, only Eras counts them.
 func (m *movers) passed(ctx context.Context) error {
-	if m.x.r.opts.Eras == nil {
+	if m.x.opts.Eras == nil {
 		return nil
 	}
-	return m.x.r.opts.Eras.Passed(ctx)
+	return m.x.opts.Eras.Passed(ctx)
 }
 
 // Gone implements mover.Doors.
 func (m *movers) Gone(ctx context.Context, e *catalog.Entry) error {
-	if err := m.x.refresh(ctx); err != nil || m.x.member == nil {
+	if err := m.x.refresh(ctx); err != nil || m.x.doors.member == nil {
 		return err
 	}
-	return m.x.member.Withdraw(ctx, fleetTable(e))
+	return m.x.doors.member.Withdraw(ctx, fleetTable(e))
 }
 
 // optionChange is the option of write_sharding that says what to do with a change.
@@ -249,6 +249,16 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 	e, err := c.catalog.Entry(ctx, t.entry.Keyspace, t.entry.Table)
 	if err != nil {
 		return errCatalog(err)
+	}
+	if order == changeStatus && t.entry.Change != nil && (e == nil || e.Change == nil) {
+		// The change has ended. This door must know that before it tells the client, which may then
+		// send what is refused during a change.
+		if err := c.schemas.refresh(ctx); err != nil {
+			return err
+		}
+		if e == nil {
+			return c.alterPlain(ctx, stmt)
+		}
 	}
 	if e == nil {
 		return wire.Invalidf("table %s does not exist", t.entry)
@@ -314,10 +324,10 @@ const staticColumns = "the table has static columns, which doors do not move yet
 
 // mayBegin returns an error if some door cannot follow a change.
 func (c *change) mayBegin(ctx context.Context) error {
-	if c.member == nil {
+	if c.doors.member == nil {
 		return nil
 	}
-	if err := c.member.Knows(ctx, reshard.Steps()...); err != nil {
+	if err := c.doors.member.Knows(ctx, reshard.Steps()...); err != nil {
 		return wire.Invalidf("write_sharding: %s", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
@@ -206,4 +209,28 @@ func TestDoorOfAnOlderRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.must(s.v5, alter)
+}
+
+// TestEndedChangesAreOver asks each of two doors for the progress of changes. A door that says that
+// a change has ended carries out what is refused during one.
+func TestEndedChangesAreOver(t *testing.T) {
+	st := embedded(t)
+	l := &lived{t: t, table: "over.t"}
+	for _, name := range []string{"a", "b"} {
+		l.doors = append(l.doors, session(t, serveDoor(t, st, startDoor(t, st, name)), 5))
+	}
+	exec(t, l.doors[0], "CREATE KEYSPACE over WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	exec(t, l.doors[0], "CREATE TABLE over.t (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}")
+	for i, shards := range []int{5, 3, 7} {
+		exec(t, l.doors[i%2], fmt.Sprintf("ALTER TABLE over.t WITH write_sharding = {'shards': '%d'}", shards))
+		for _, door := range l.doors {
+			at := &lived{t: t, table: l.table, doors: []*gocql.Session{door}}
+			for at.status().Phase != reshard.NoPhase {
+				time.Sleep(time.Millisecond)
+			}
+			if err := door.Query("UPDATE over.t SET v = ? WHERE p = 1 AND c = 1 IF v != ?", i, i).Exec(); err != nil {
+				t.Errorf("the change to %d shards has ended: %v", shards, err)
+			}
+		}
+	}
 }

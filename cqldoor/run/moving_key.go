@@ -106,7 +106,7 @@ func (c *change) keyRowsFrom(e *catalog.Entry, t *sharded, declared declaration,
 			return err
 		}
 		for _, n := range places {
-			rows, err := c.session.Query(ctx, wire.Quorum, look, append(slices.Clone(parts), plan.IntValue(n), from)...)
+			rows, err := c.schemas.session.Query(ctx, wire.Quorum, look, append(slices.Clone(parts), plan.IntValue(n), from)...)
 			switch {
 			case err != nil:
 				return fmt.Errorf("look for rows beyond the watermark: %w", err)

@@ -13,14 +13,14 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 	if table == "local" {
 		return out, f.read(&out, f.sel.fetch, nil)
 	}
-	if x := f.schemas; x.member != nil && !x.nodes.agree(f.before.version) {
+	if d := f.doors; d.member != nil && !d.nodes.agree(f.before.version) {
 		// Drivers wait until all doors use the same schema. Reading the doors' rows tells it
 		// without delay.
-		if rows, err := x.member.Doors(f.ctx); err == nil {
-			x.nodes.look(x.lease.Now(), x.lease.Length(), rows)
+		if rows, err := d.member.Doors(f.ctx); err == nil {
+			d.nodes.look(d.lease.Now(), d.lease.Length(), rows)
 		}
 	}
-	for _, row := range f.nodes.peers(table) {
+	for _, row := range f.doors.nodes.peers(table) {
 		cells := make([][]byte, len(f.sel.position))
 		for name, at := range f.sel.position {
 			cells[at] = row[name]
@@ -38,7 +38,7 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 
 // localCells puts the door's own cells into the row of system.local.
 func (f *schemaFetch) localCells(cells [][]byte) [][]byte {
-	own := f.nodes.local(f.req.Driver(), f.req.Address())
+	own := f.doors.nodes.local(f.req.Driver(), f.req.Address())
 	out := append([][]byte{}, cells...)
 	for name, at := range f.sel.position {
 		if mine, ok := own[name]; ok && cells[at] != nil {

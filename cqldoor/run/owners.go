@@ -182,7 +182,7 @@ func (s *ownersScan) ahead() int {
 		n = min(n, 1+max(0, s.total-s.rows)/each)
 	}
 	if width := int(s.rowWidth().Load()); width > 0 {
-		n = min(n, s.r.held/(width*min(aheadRows, 2*each)))
+		n = min(n, s.reads.held/(width*min(aheadRows, 2*each)))
 	}
 	return max(1, n)
 }

@@ -36,7 +36,7 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error)
 		return x.resolved(s, after, want)
 	}
 	if x.ahead == nil && !x.wide(want, len(s.Shards)) {
-		e := extent{Segment: s, after: after, want: want, limit: x.r.held, group: x.grouped(want/len(s.Shards) + 2)}
+		e := extent{Segment: s, after: after, want: want, limit: x.reads.held, group: x.grouped(want/len(s.Shards) + 2)}
 		if len(x.plan.Clustering) == 0 {
 			e.limit = 0 // there is only one row
 		}
@@ -92,7 +92,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 	}()
 	single := e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
 	o := scatter.Options[row]{
-		Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.r.opts.IntN(1 << 30)),
+		Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.reads.intn(1 << 30)),
 		// Most partitions are shorter than a page. A LIMIT, or an earlier page, says that this
 		// one is not.
 		Few: single || e.after == nil && e.want != x.bound.Limit,

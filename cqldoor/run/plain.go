@@ -80,7 +80,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err != nil {
 		return err
 	}
-	if c.r.opts.Eras == nil {
+	if c.opts.Eras == nil {
 		against = append(against, "this router does not know what its doors have forwarded")
 	}
 	if order == changePlan {
@@ -93,7 +93,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if len(against) > 0 {
 		return wire.Invalidf("write_sharding: table %s.%s cannot be sharded while it is in use: %s", table.Keyspace, table.Name, strings.Join(against, "; "))
 	}
-	if _, err := c.movers.mover.StartPlain(ctx, s.Keyspaces[c.keyspace], table, asked, c.r.opts.UUID()); err != nil {
+	if _, err := c.movers.mover.StartPlain(ctx, s.Keyspaces[c.keyspace], table, asked, c.opts.UUID()); err != nil {
 		return err
 	}
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
@@ -139,7 +139,7 @@ func (c *change) alterSecond(ctx context.Context, e *catalog.Entry, t *sharded, 
 	if len(against) > 0 {
 		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(against, "; "))
 	}
-	if _, err := c.movers.mover.StartSecond(ctx, e, ks, physical, asked, c.r.opts.UUID()); err != nil {
+	if _, err := c.movers.mover.StartSecond(ctx, e, ks, physical, asked, c.opts.UUID()); err != nil {
 		return err
 	}
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
@@ -160,20 +160,20 @@ func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
 	if c.req.Username != "" {
 		why = append(why, "the store has accounts, and keeps their rights by the physical tables' names: the rights on this table would not be rights on the one that takes its place")
 	}
-	if c.member == nil {
+	if c.doors.member == nil {
 		return why, nil
 	}
 	if !c.view.Load().present {
 		return append(why, "there is no keyspace "+catalog.Keyspace+" yet, in which doors find each other; 'evenkeel serve' makes it, and so does the first sharded table"), nil
 	}
-	alone, err := c.member.Alone(ctx)
+	alone, err := c.doors.member.Alone(ctx)
 	if err != nil {
 		return nil, errCatalog(err)
 	}
 	if !alone {
 		why = append(why, "other doors are on the store, and a change between a plain table and a sharded one begins at the only door yet; end them, and start them again when the change has begun")
 	}
-	if err := c.member.Knows(ctx, reshard.Steps()...); err != nil {
+	if err := c.doors.member.Knows(ctx, reshard.Steps()...); err != nil {
 		why = append(why, err.Error())
 	}
 	return why, nil
@@ -242,16 +242,16 @@ func logicalResult(body []byte, physical, logical string) []byte {
 
 // renamed reports whether the physical table of a table has another name. keyspace is the keyspace of
 // an unqualified name.
-func (x *schemas) renamed(n syntax.Name, keyspace string) bool {
+func (v *view) renamed(n syntax.Name, keyspace string) bool {
 	if n.Keyspace != "" {
 		keyspace = n.Keyspace
 	}
-	t := x.view.Load().tables[keyspace][n.Name]
+	t := v.tables[keyspace][n.Name]
 	return t != nil && t.entry.Physical != t.entry.Table
 }
 
 // truncate empties a table whose physical table has another name.
-func (x *schemas) truncate(ctx context.Context, req *cqldoor.Request, n syntax.Name) error {
+func (x *definer) truncate(ctx context.Context, req *cqldoor.Request, n syntax.Name) error {
 	v := x.view.Load()
 	t := v.tables[n.Keyspace][n.Name]
 	if t == nil || req.Op == wire.OpPrepare {
@@ -259,7 +259,7 @@ func (x *schemas) truncate(ctx context.Context, req *cqldoor.Request, n syntax.N
 	}
 	text := syntax.AppendName([]byte("TRUNCATE TABLE "), syntax.Name{Keyspace: n.Keyspace, Name: t.entry.Physical})
 	q := wire.Query{Text: text, Params: wire.Params{Consistency: wire.One}}
-	a, err := x.ask(ctx, req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, req.Version, &q)})
+	a, err := askStore(ctx, req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, req.Version, &q)})
 	if err != nil {
 		return v.logicalError(err)
 	}
@@ -310,7 +310,7 @@ func (v *view) describesPhysical(text, keyspace string) (string, error) {
 
 // answerRenamed executes the statement plain, with which the store answers s from a plain table of
 // another name. It answers with the store's rows, described as those of the logical table.
-func (r *Router) answerRenamed(ctx context.Context, req *cqldoor.Request, s, plain *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
+func (x *answers) answerRenamed(ctx context.Context, req *cqldoor.Request, s, plain *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	var warnings []string
 	if s.sel.Logical.Selection.Aggregated {
 		b, err := s.sel.Bind(env)
@@ -351,7 +351,7 @@ func (r *Router) answerRenamed(ctx context.Context, req *cqldoor.Request, s, pla
 // plainly returns the statement that the store answers from the plain table, which has all rows, or
 // nil if the store cannot answer it so. During a change it raises the consistency of params to the
 // change's level: nothing is read below that.
-func (s *statement) plainly(params *wire.Params) *statement {
+func (x *answers) plainly(s *statement, params *wire.Params) *statement {
 	if s.sel == nil || s.sel.Plainly == nil {
 		return nil
 	}
@@ -367,6 +367,6 @@ func (s *statement) plainly(params *wire.Params) *statement {
 		params.Consistency = quorum(params.Consistency)
 	}
 	m := *s
-	m.sel, m.direct, m.physical = sel, nil, s.router.registry.physical(sel.Whole.Text)
+	m.sel, m.direct, m.physical = sel, nil, x.registry.physical(sel.Whole.Text)
 	return &m
 }

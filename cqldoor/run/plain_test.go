@@ -290,7 +290,7 @@ func TestShardingWaitsForWhatWasForwarded(t *testing.T) {
 		// The mover shows that it is alive while it waits.
 		beats := func() int64 {
 			e := r.schema.view.Load().tables["late"]["t"].entry
-			b, err := r.schema.movers.mover.Beat(t.Context(), e)
+			b, err := r.definer.movers.mover.Beat(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,22 +30,34 @@ import (
 //  - They differ, and the store stamped the write: the door cannot know where the write
 //    took effect, and answers with a write timeout.
 
+// premises says, when the store has answered, whether what the door knew when it planned a statement
+// still holds. If not, a statement that was passed on is served again.
+type premises struct {
+	state    *states
+	doors    *membership
+	queries  *queries
+	executes *executes
+}
+
+// alone says that no other door can use the store.
+func (p *premises) alone() bool { return p.doors.member == nil }
+
 var _ cqldoor.Premise = (*statement)(nil)
 
 // Holds implements cqldoor.Premise.
 func (s *statement) Holds(at *wire.Arrival) bool {
-	r := s.router
+	p := s.premises
 	switch {
-	case r.state.Load().under != s.under:
+	case p.state.Load().under != s.under:
 		return false
 	case at == nil:
-		return r.schema.lease.Holds()
-	case at.Checked == any(r):
+		return p.doors.lease.Holds()
+	case at.Checked == any(p):
 		return true // the lease also held when this response arrived
-	case !r.schema.lease.Holds():
+	case !p.doors.lease.Holds():
 		return false
 	}
-	at.Checked = r
+	at.Checked = p
 	return true
 }
 
@@ -53,7 +65,7 @@ func (s *statement) Holds(at *wire.Arrival) bool {
 // longer the present state.
 func (s *statement) begin(of uint32) bool {
 	s.under.begin(of)
-	if s.router.state.Load().under == s.under {
+	if s.premises.state.Load().under == s.under {
 		return true
 	}
 	s.under.end(of)
@@ -65,8 +77,8 @@ func (s *statement) End(of uint32) { s.under.end(of) }
 
 // Review implements cqldoor.Premise for statements that were passed on.
 func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.Message) {
-	r := s.router
-	stands, err := r.stands(ctx, s, math.MinInt64)
+	p := s.premises
+	stands, err := p.stands(ctx, s, math.MinInt64)
 	kept := len(req.Body) > 0
 	switch {
 	case stands:
@@ -74,11 +86,11 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	case s.sel != nil && err != nil:
 		req.Error(errLapsed)
 	case s.sel != nil && kept:
-		r.carryQuery(ctx, req, s)
+		p.queries.carryQuery(ctx, req, s)
 	case s.sel != nil:
 		req.Error(unprepared(s.id[:])) // the driver prepares it again, as after any change of a table
-	case err == nil && kept && req.Op == wire.OpExecute && req.Stamp != 0 && r.repeatable(s):
-		r.carryExecute(ctx, req, s)
+	case err == nil && kept && req.Op == wire.OpExecute && req.Stamp != 0 && p.repeatable(s):
+		p.executes.carryExecute(ctx, req, s)
 	default:
 		req.Error(errUnknown(s))
 	}
@@ -99,23 +111,23 @@ func (s *statement) same(now, planned *shard.Layout, reached int64) bool {
 	case s.sel != nil:
 		// The only door has not opened a shard before the read began. A row that was written to the
 		// shard meanwhile may be missing.
-		return s.router.schema.member == nil || planned.Rolled.Reads(now.Rolled)
+		return s.premises.doors.member == nil || planned.Rolled.Reads(now.Rolled)
 	}
 	return planned.Rolled.Deletes(now.Rolled, reached)
 }
 
 // stands says, after the store has answered, whether the statement's tables still have the
 // layouts of its plan (same). It returns an error if the store cannot be asked.
-func (r *Router) stands(ctx context.Context, s *statement, reached int64) (bool, error) {
+func (p *premises) stands(ctx context.Context, s *statement, reached int64) (bool, error) {
 	if s.Holds(nil) {
 		return true, nil
 	}
-	if r.schema.lapsed() {
-		if err := r.schema.renew(ctx); err != nil {
+	if p.doors.lapsed() {
+		if err := p.doors.renew(ctx); err != nil {
 			return false, err
 		}
 	}
-	st := r.state.Load()
+	st := p.state.Load()
 	for _, t := range s.placed() {
 		now := st.Table(t.Keyspace, t.Name)
 		if now == nil && t.Plain() && t.Change != nil && t.Change.Step == reshard.Withdrawn {
@@ -123,7 +135,7 @@ func (r *Router) stands(ctx context.Context, s *statement, reached int64) (bool,
 		}
 		// If there is no other door, no lease can end, and a change of layout waits until
 		// requests planned earlier have been answered. So the answer is good.
-		if now == nil || now.ID != t.ID || (r.schema.member != nil || t.Layout.Strategy == shard.Rollover) && !s.same(now.Layout, t.Layout, reached) {
+		if now == nil || now.ID != t.ID || (p.doors.member != nil || t.Layout.Strategy == shard.Rollover) && !s.same(now.Layout, t.Layout, reached) {
 			return false, nil
 		}
 	}
@@ -132,8 +144,8 @@ func (r *Router) stands(ctx context.Context, s *statement, reached int64) (bool,
 
 // repeatable says whether a write with the door's stamp can be repeated: it does the same again,
 // to the same table.
-func (r *Router) repeatable(s *statement) bool {
-	st := r.state.Load()
+func (p *premises) repeatable(s *statement) bool {
+	st := p.state.Load()
 	for _, t := range s.tables() {
 		if now := st.Table(t.Keyspace, t.Name); now == nil || now.ID != t.ID {
 			return false
@@ -186,7 +198,7 @@ func (o *overtaken) Error() string {
 // the store has answered.
 func (e *coordinator) stand(ctx context.Context) error {
 	for _, s := range e.plans {
-		if ok, err := e.r.stands(ctx, s, e.reached); !ok {
+		if ok, err := e.attempts.premises.stands(ctx, s, e.reached); !ok {
 			return &overtaken{s, err}
 		}
 	}
@@ -203,7 +215,7 @@ func (e *coordinator) again(req *cqldoor.Request, err error) (is, again bool, to
 	reads, repeats := true, req.Stamp != 0 && o.why == nil
 	for _, s := range e.plans {
 		reads = reads && s.sel != nil
-		repeats = repeats && s.sel == nil && e.r.repeatable(s)
+		repeats = repeats && s.sel == nil && e.attempts.premises.repeatable(s)
 	}
 	switch {
 	case reads && o.why != nil:

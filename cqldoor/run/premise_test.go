@@ -82,8 +82,8 @@ func (l stallingLink) Send(ctx context.Context, req wire.Message, reply func(wir
 	})
 }
 
-// premises is a door whose requests stall, and another that changes tables meanwhile.
-type premises struct {
+// stalledDoor is a door whose requests stall, and another that changes tables meanwhile.
+type stalledDoor struct {
 	*scene // the other door
 	router *Router
 	stall  *stalling
@@ -94,8 +94,8 @@ type premises struct {
 	n      int
 }
 
-func newPremises(t *testing.T, version primitive.ProtocolVersion) *premises {
-	p := &premises{mute: &mute{Store: embedded(t)}, clock: new(passingTime)}
+func newStalledDoor(t *testing.T, version primitive.ProtocolVersion) *stalledDoor {
+	p := &stalledDoor{mute: &mute{Store: embedded(t)}, clock: new(passingTime)}
 	p.heard = &overheard{Store: p.mute}
 	p.stall = &stalling{Store: p.heard}
 	other := startDoorAt(t, p.mute.Store, "other:1")
@@ -160,7 +160,7 @@ var ways = []way{
 }
 
 // ask sends the request of a way.
-func (p *premises) ask(w way, text string, id *difftest.Answer) *difftest.Answer {
+func (p *stalledDoor) ask(w way, text string, id *difftest.Answer) *difftest.Answer {
 	var a *difftest.Answer
 	var err error
 	switch {
@@ -180,7 +180,7 @@ func (p *premises) ask(w way, text string, id *difftest.Answer) *difftest.Answer
 }
 
 // table makes a table and prepares the request on it.
-func (p *premises) table(w way) (table, text string, id *difftest.Answer) {
+func (p *stalledDoor) table(w way) (table, text string, id *difftest.Answer) {
 	p.n++
 	table = fmt.Sprintf("%s.t%d", p.keyspace, p.n)
 	text = strings.ReplaceAll(w.text, "TABLE", table)
@@ -197,7 +197,7 @@ func (p *premises) table(w way) (table, text string, id *difftest.Answer) {
 
 // stalled sends the request of a way and has meanwhile happen while the store has carried
 // out some of it, and nothing of it is answered.
-func (p *premises) stalled(w way, text string, id *difftest.Answer, meanwhile func()) *difftest.Answer {
+func (p *stalledDoor) stalled(w way, text string, id *difftest.Answer, meanwhile func()) *difftest.Answer {
 	release := p.stall.stall()
 	answer := make(chan *difftest.Answer, 1)
 	go func() { answer <- p.ask(w, text, id) }()
@@ -209,7 +209,7 @@ func (p *premises) stalled(w way, text string, id *difftest.Answer, meanwhile fu
 
 // relayout gives a table's layout another generation, as a change of a table in use does,
 // and publishes it.
-func (p *premises) relayout(table string) (fleet.Table, int64) {
+func (p *stalledDoor) relayout(table string) (fleet.Table, int64) {
 	p.t.Helper()
 	keyspace, name, _ := strings.Cut(table, ".")
 	session := catalog.NewSession(p.mute.Store)
@@ -236,7 +236,7 @@ func (p *premises) relayout(table string) (fleet.Table, int64) {
 // was planned on still holds then.
 func TestAnswerCounts(t *testing.T) {
 	for _, version := range []primitive.ProtocolVersion{primitive.ProtocolVersion4, primitive.ProtocolVersion5} {
-		p := newPremises(t, version)
+		p := newStalledDoor(t, version)
 		lapse := func() { p.clock.on.Add(int64(time.Hour)) }
 		fails := func(a *difftest.Answer, code primitive.ErrorCode) bool {
 			return a.Kind == difftest.Error && a.Code == code
@@ -278,7 +278,7 @@ func TestAnswerCounts(t *testing.T) {
 					a := p.stalled(w, text, id, func() {
 						p.relayout(table)
 						if knows {
-							if err := p.router.schema.renew(t.Context()); err != nil {
+							if err := p.router.schema.doors.renew(t.Context()); err != nil {
 								t.Error(err)
 							}
 						} else {
@@ -329,11 +329,11 @@ func TestAnswerCounts(t *testing.T) {
 // TestAcknowledgesWhenNothingIsUnderWay publishes a generation while a request is under way
 // that was planned before: the door acknowledges it when the store has answered that.
 func TestAcknowledgesWhenNothingIsUnderWay(t *testing.T) {
-	p := newPremises(t, primitive.ProtocolVersion5)
+	p := newStalledDoor(t, primitive.ProtocolVersion5)
 	renew := func() {
 		t.Helper()
 		for range 2 { // one reads what is published, the next tells what was acknowledged
-			if err := p.router.schema.renew(t.Context()); err != nil {
+			if err := p.router.schema.doors.renew(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -347,7 +347,7 @@ func TestAcknowledgesWhenNothingIsUnderWay(t *testing.T) {
 			p.stalled(w, text, id, func() {
 				of, generation = p.relayout(table)
 				renew()
-				seen, err := p.router.schema.beat(t.Context())
+				seen, err := p.router.schema.doors.beat(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

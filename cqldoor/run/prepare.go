@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
 // physical holds the backend's ids of a physical statement. It is safe for concurrent use.
@@ -112,4 +113,60 @@ func (r *registry) physical(text string) *physical {
 // width returns the size of a row, by what is selected of it.
 func (r *registry) width(selection string) *atomic.Int64 {
 	return r.widths.getOr(selection, func() *atomic.Int64 { return new(atomic.Int64) })
+}
+
+// preparer answers PREPAREs of statements on sharded tables.
+type preparer struct {
+	registry *registry
+	explains *explains
+	binder   *binder
+	buckets  *buckets
+}
+
+// prepare answers a PREPARE.
+func (x *preparer) prepare(ctx context.Context, req *cqldoor.Request, s *statement) error {
+	p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:]}
+	if whole := s.whole(); whole != nil {
+		ids, err := s.physical.renew(ctx, req.Link, req.Version, whole.Text)
+		if err != nil {
+			return err
+		}
+		// The backend answers the EXECUTE, so the backend compares the metadata id.
+		p.MetadataID = ids.metadata
+	} else if s.write != nil && s.write.AnyShard() != nil {
+		// The store may have forgotten it and have told the client so.
+		text := s.write.AnyShard().Text
+		if _, err := x.registry.physical(text).renew(ctx, req.Link, req.Version, text); err != nil {
+			return err
+		}
+	}
+	binds := make([]wire.Column, len(s.head.Binds))
+	for i, b := range s.head.Binds {
+		binds[i] = wire.Column{Keyspace: b.Keyspace, Table: b.Table, Name: b.Name, Type: b.Type}
+	}
+	p.Variables = wire.EncodeColumns(req.Version, binds)
+	for _, i := range s.head.PartitionKeyBinds {
+		p.KeyIndexes = append(p.KeyIndexes, uint16(i))
+	}
+	p.Result = wire.Metadata{Flags: wire.MetadataNone}
+	if s.sel != nil {
+		p.Result = encodeColumns(req.Version, s.head.Table, s.sel.Logical.Columns)
+	}
+	var body []byte
+	var flags wire.Flags
+	if asksExplain(req.Message) {
+		if req.Username != "" {
+			if err := permitted(ctx, req.Link, req.Version, s.needs()); err != nil {
+				return err
+			}
+		}
+		e, err := x.explain(ctx, s)
+		if err != nil {
+			return err
+		}
+		flags = wire.FlagCustomPayload
+		body = wire.AppendBytesMap(nil, map[string][]byte{ExplainPayload: e})
+	}
+	req.Reply(wire.Message{Op: wire.OpResult, Flags: flags, Body: wire.AppendPrepared(body, req.Version, &p)})
+	return nil
 }

@@ -73,7 +73,7 @@ func tablesRouter(t *testing.T, texts ...string) *Router {
 			t.Fatal(err)
 		}
 	}
-	r.state.Store(state)
+	r.state.present.Store(state)
 	return r
 }
 
@@ -190,7 +190,7 @@ func TestProducts(t *testing.T) {
 		{"BEGIN BATCH DELETE FROM k WHERE p IN ? AND q IN ?; APPLY BATCH", [][]byte{list, list}, tooMany},
 	} {
 		t.Run(test.text[:min(len(test.text), 90)], func(t *testing.T) {
-			s, err := r.statement("ks", test.text)
+			s, err := r.queries.statements.statement("ks", test.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestProducts(t *testing.T) {
 			params.SetValues(values)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err = r.answer(ctx, &cqldoor.Request{Version: wire.V4, Link: link}, s, &params, nil)
+			err = r.queries.answers.answer(ctx, &cqldoor.Request{Version: wire.V4, Link: link}, s, &params, nil)
 			runtime.ReadMemStats(&after)
 			if n := after.TotalAlloc - before.TotalAlloc; n > allowed {
 				t.Errorf("%d MiB were allocated", n>>20)

@@ -5,16 +5,35 @@ package run
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
+// reads answers SELECTs of logical partitions that one shard cannot answer.
+type reads struct {
+	registry *registry
+	buckets  *buckets
+	resolver *resolver
+	store    store.Store // may know which nodes have a shard
+	intn     func(n int) int
+
+	fanOut   int           // how many fetches of one request may be under way
+	retryFor time.Duration // see Options
+	held     int           // see maxHeld
+	longest  int           // see maxResult
+
+	cursorErrors atomic.Int64 // paging states that were invalid, or of another statement
+}
+
 // read answers a SELECT of logical partitions: the named ones, or all.
-func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
+func (r *reads) read(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	b, err := s.sel.Bind(env)
 	if err != nil {
 		return err
@@ -32,7 +51,7 @@ func (r *Router) read(ctx context.Context, req *cqldoor.Request, s *statement, p
 	}
 	cursor, err := s.sel.Cursor(b, state)
 	if err != nil {
-		r.counts.cursorErrors.Add(1)
+		r.cursorErrors.Add(1)
 		return err
 	}
 	s.showMetadata(req.Version, params)

@@ -4,15 +4,23 @@ package run
 
 import (
 	"encoding/hex"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
+// binder gives statements the client's values, and what functions such as now() take.
+type binder struct {
+	now            func() time.Time
+	timeuuid, uuid func() [16]byte
+}
+
 // fill gives a statement the client's values and the time.
-func (r *Router) fill(env *eval.Env, s *statement, values *wire.Values, scratch []eval.Value) error {
-	*env = eval.Env{Values: scratch, Now: r.opts.Now().UnixMicro(), Timeuuid: r.opts.Timeuuid, UUID: r.opts.UUID}
+func (b *binder) fill(env *eval.Env, s *statement, values *wire.Values, scratch []eval.Value) error {
+	*env = eval.Env{Values: scratch, Now: b.now().UnixMicro(), Timeuuid: b.timeuuid, UUID: b.uuid}
 	if values.Named {
 		if err := named(env, s, values); err != nil {
 			return err
@@ -58,6 +66,24 @@ func named(env *eval.Env, s *statement, values *wire.Values) error {
 func bodyOf(m wire.Message) ([]byte, error) {
 	_, body, err := wire.SplitPrefix(m.Op, m.Flags, m.Body)
 	return body, err
+}
+
+// queryOf parses a QUERY whose body was retained.
+func queryOf(req *cqldoor.Request) (wire.Query, error) {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return wire.Query{}, err
+	}
+	return wire.ParseQuery(req.Version, body)
+}
+
+// executeOf parses an EXECUTE whose body was retained.
+func executeOf(req *cqldoor.Request) (wire.Execute, error) {
+	body, err := bodyOf(req.Message)
+	if err != nil {
+		return wire.Execute{}, err
+	}
+	return wire.ParseExecute(req.Version, body)
 }
 
 // encodeValues encodes the values of a physical statement.

@@ -90,7 +90,7 @@ func isThrottled(a *difftest.Answer) bool {
 // gives otherwise; what is of one shard gets the error.
 func TestThrottledShardsAreAskedAgain(t *testing.T) {
 	s := newLimitedScene(t, capacity.Throughput{Read: 250, Write: 1e6}, 50*time.Millisecond)
-	s.router.opts.RetryFor = time.Minute
+	s.router.reads.retryFor = time.Minute
 	for i := range 96 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (%d, %d, '%s')", s.keyspace, i%2, i, strings.Repeat("x", 3000)))
 	}
@@ -130,7 +130,7 @@ func TestThrottledShardsAreAskedAgain(t *testing.T) {
 		}
 	}
 	// The same where rows are read in steps.
-	s.router.held = 20_000
+	s.router.reads.held = 20_000
 	before := s.refused()
 	if got := printed(s.paged(s.v5, "SELECT c, v FROM "+s.keyspace+".spread WHERE p = 0", 20)); strings.Count(got, "xxx\n") != 48 || s.refused() == before {
 		t.Errorf("in steps: %d rows, %d throttled", strings.Count(got, "xxx\n"), s.refused()-before)
@@ -149,7 +149,7 @@ func TestThrottledShardsAreAskedAgain(t *testing.T) {
 // all of them at once, are all read in the end: what was read once is not again.
 func TestThrottledGroupsComeToAnEnd(t *testing.T) {
 	s := newLimitedScene(t, capacity.Throughput{Read: 20, Write: 1e6}, 200*time.Millisecond)
-	s.router.opts.RetryFor = time.Minute // were rows read again and again, there were never enough units
+	s.router.reads.retryFor = time.Minute // were rows read again and again, there were never enough units
 	for i := range 48 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (0, %d, '%s')", s.keyspace, i, strings.Repeat("x", 3000)))
 	}
@@ -201,7 +201,7 @@ func TestRetryEnds(t *testing.T) {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (0, %d, '%s')", s.keyspace, i, strings.Repeat("x", 40_000)))
 	}
 	text := "SELECT c FROM " + s.keyspace + ".spread WHERE p = 0"
-	s.router.opts.RetryFor = 200 * time.Millisecond
+	s.router.reads.retryFor = 200 * time.Millisecond
 	var a *difftest.Answer
 	for range 20 {
 		if a = s.query(s.v5, text); a.Kind == difftest.Error {
@@ -211,7 +211,7 @@ func TestRetryEnds(t *testing.T) {
 	if a = s.query(s.v5, text); !isThrottled(a) || a.Code != primitive.ErrorCodeReadTimeout {
 		t.Fatalf("%v %s", a.Code, a.Text)
 	}
-	s.router.opts.RetryFor = -1
+	s.router.reads.retryFor = -1
 	before := s.refused()
 	if a = s.query(s.v5, "SELECT count(*) FROM "+s.keyspace+".spread WHERE p = 0"); !isThrottled(a) {
 		t.Errorf("%s", a.Text)
@@ -220,7 +220,7 @@ func TestRetryEnds(t *testing.T) {
 		t.Errorf("it is asked again: %d", n)
 	}
 
-	s.router.opts.RetryFor = time.Hour
+	s.router.reads.retryFor = time.Hour
 	c := plainClient(t, serveDoor(t, s.store, s.router))
 	c.send(wire.OpQuery, wire.AppendQuery(nil, wire.V4, &wire.Query{Text: []byte(text), Params: wire.Params{Consistency: wire.One}}))
 	before = s.refused()
@@ -246,7 +246,7 @@ func TestRetryEnds(t *testing.T) {
 // A write is not repeated, whatever became of it.
 func TestThrottledWritesAreNotRepeated(t *testing.T) {
 	s := newLimitedScene(t, capacity.Throughput{Read: 1e6, Write: 5}, 0)
-	s.router.opts.RetryFor = time.Hour
+	s.router.reads.retryFor = time.Hour
 	for _, text := range []string{
 		"DELETE FROM TABLE WHERE p = 0",
 		"UPDATE TABLE SET v = 'x' WHERE p = 0 AND c IN (1, 2, 3, 4, 5, 6, 7, 8)",

@@ -20,24 +20,26 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Under strategy rollover a write that only adds goes to the current shard of its key. A door that
-// estimates that the current shard is nearly full goes on to the next shard in two steps.
+// Under strategy rollover, a write that only adds goes to the current shard of its key. When a door
+// estimates that the current shard is nearly full, it makes the next shard current in two steps.
 //
-//  1. It announces the shard in the directory (catalog.Rollovers), with an opening, which is a
-//     time. Every door reads the directory whenever it renews its lease. After one lease every door
-//     reads the shard, and sends deletions to it whose timestamps are not before the opening.
-//  2. Then it marks the shard open. From the opening on, by its own clock, a door writes to the
-//     shard what has this timestamp or a later one. Writes with earlier timestamps go to earlier
-//     shards.
+//  1. The door announces the shard in the directory (catalog.Rollovers). The announcement has an
+//     opening, which is a time. Every door reads the directory when it renews its lease. So after
+//     one lease every door knows the shard. From then on, doors read the shard, and send it each
+//     deletion whose timestamp is not before the opening.
+//  2. The door marks the shard open. A door writes to an open shard when its own clock has passed
+//     the opening. It writes there only cells whose timestamp is not before the opening. A write
+//     with an earlier timestamp goes to an earlier shard.
 //
-// So a deletion that did not reach the shard is older than all cells of the shard. A door that does
-// not know of the shard yet may send such a deletion for one lease. So the opening lies beyond
-// that, and beyond what timestamps and clocks may be ahead. If the announcement took too long for
-// this to hold, its shard stays closed, and the door announces the next one.
+// No deletion may miss a cell. For one lease, some doors do not know the shard and do not send
+// their deletions to it. Therefore the opening is later than the timestamp of every such deletion:
+// it is one lease ahead, plus the largest difference between clocks, plus the most that a timestamp
+// may be ahead of a clock. If the store takes too long for the announcement, the opening comes too
+// early. Then the door never opens that shard, and announces another one.
 //
-// A plan.Table holds the directory as it was when the door read it. If the directory changes, the
-// door makes a new State. A request that was planned on the old one is done again only if it may
-// have missed a shard (premise.go): a new shard of one key does not disturb requests on others.
+// A plan.Table holds a snapshot of the directory. When the directory changes, the door makes a new
+// State. The door repeats a request that was planned on the old State only if the request may have
+// missed a shard (premise.go). A new shard of one key does not disturb requests on other keys.
 
 const (
 	// aheadOfClock is how far the timestamp of a deletion may be ahead of the door's clock.
@@ -78,7 +80,7 @@ type rollovers struct {
 	latest  sync.Map // table id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
 }
 
-// readLog is what this door has read of the log of a table.
+// readLog is the part of a table's log that this door has read.
 type readLog struct {
 	next   int // the number of the next entry
 	rolled *shard.Rolled
@@ -101,12 +103,12 @@ type announcement struct {
 
 func newRollovers(x *schemas) *rollovers {
 	var door [16]byte
-	if uuid := x.r.opts.UUID; uuid != nil {
+	if uuid := x.opts.UUID; uuid != nil {
 		door = uuid()
 	}
 	o := &rollovers{x: x, catalogue: catalog.NewRollovers(x.session, door), wake: make(chan struct{}, 1),
 		logs: map[[16]byte]*readLog{}, mine: map[rolledTo]*announcement{}, closed: map[rolledTo]time.Time{}, margin: openingMargin, writing: announcing, ahead: aheadOfClock, skew: clockSkew}
-	if now := x.r.opts.Now; now != nil {
+	if now := x.opts.Now; now != nil {
 		o.started = now().UnixMicro()
 	}
 	return o
@@ -158,86 +160,14 @@ func (o *rollovers) count(t *tally) {
 // out.
 type counting struct {
 	*statement
-	tally *tally
+	tally     *tally
+	rollovers *rollovers
 }
 
 // Holds implements cqldoor.Premise. The door calls it only if the store has answered with a result.
 func (c *counting) Holds(at *wire.Arrival) bool {
-	c.router.schema.rollovers.count(c.tally)
+	c.rollovers.count(c.tally)
 	return c.statement.Holds(at)
-}
-
-// draws returns the Draw of a request. once says that its writes to one partition must stay
-// together. took takes the writes to count.
-func (r *Router) draws(req *cqldoor.Request, params *wire.Params, once bool, took func(*tally)) plan.Draw {
-	random := r.drawers.draw
-	if once {
-		random = r.drawers.drawOnce()
-	}
-	var now int64
-	return func(t *plan.Table, key [][]byte, b *analysis.BoundWrite, adds bool) []int {
-		if t.Layout.Strategy != shard.Rollover {
-			return random(t, key, b, adds)
-		}
-		if now == 0 {
-			now = r.opts.Now().UnixMicro()
-		}
-		k, stamp := plan.AppendKey(nil, key), r.timeOf(req, params, b)
-		if !adds {
-			if e, ok := req.Link.(*coordinator); ok {
-				e.reached = max(e.reached, stamp)
-			}
-			return t.Layout.Rolled.Reached(k, stamp)
-		}
-		n, counts := r.schema.rollovers.draw(t, k, b, stamp, now)
-		if counts != nil {
-			took(counts)
-		}
-		return []int{n}
-	}
-}
-
-// takes returns a function that notes writes to count when a request has been answered.
-func takes(req *cqldoor.Request) func(*tally) {
-	return func(t *tally) {
-		if e, ok := req.Link.(*coordinator); ok {
-			e.tallies = append(e.tallies, t)
-		}
-	}
-}
-
-// timeOf returns the timestamp of a write, in microseconds: its own, that of the request, or the
-// door's.
-func (r *Router) timeOf(req *cqldoor.Request, params *wire.Params, b *analysis.BoundWrite) int64 {
-	switch {
-	case b.Timestamp != nil:
-		return *b.Timestamp
-	case params.Has(wire.QueryDefaultTimestamp):
-		req.Stamp = params.DefaultTimestamp // with it the write can be repeated
-	case req.Stamp == 0:
-		req.Stamp = r.clock.next()
-	}
-	return req.Stamp
-}
-
-// checkAhead refuses a write to all shards of a key whose timestamp is so far in the future that
-// later shards would need the write too. It notes the timestamp of any other.
-func (r *Router) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
-	if w.Table.Layout.Strategy != shard.Rollover || w.Adds(b) || !rule.On(rule.NothingFromTheFuture) {
-		return nil
-	}
-	stamp := r.timeOf(req, params, b)
-	if ahead := stamp - r.opts.Now().UnixMicro(); ahead > r.schema.rollovers.ahead.Microseconds() {
-		return wire.Invalidf("write_sharding: under strategy 'rollover', a deletion, a null, a TTL or a write of a collection goes to the shards that its key has now, and its timestamp is %s ahead of the door's clock: "+
-			"it would have to reach shards that come later; use a timestamp of now, or let the door give it", time.Duration(ahead)*time.Microsecond)
-	}
-	at := r.schema.rollovers.latestOf(w.Table.ID, math.MinInt64)
-	for {
-		last := at.Load()
-		if last >= stamp || at.CompareAndSwap(last, stamp) {
-			return nil
-		}
-	}
 }
 
 // latestOf returns the latest timestamp of a deletion on a table. first is its value if there was
@@ -252,7 +182,7 @@ func (o *rollovers) latestOf(table [16]byte, first int64) *atomic.Int64 {
 	return at.(*atomic.Int64)
 }
 
-// catchUp reads what was added to the log of a table, and returns the shards of its keys. The
+// catchUp reads the new entries of a table's log, and returns the shards of the table's keys. The
 // caller holds reading.
 func (o *rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
 	l := o.logs[table]
@@ -261,7 +191,7 @@ func (o *rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled,
 		o.logs[table] = l
 	}
 	var rolling *shard.Rolling
-	defer func() { // what was read stays read, also if the next request fails
+	defer func() { // keep the entries read so far if the next request fails
 		if rolling != nil {
 			l.rolled = rolling.Done()
 		}
@@ -300,12 +230,12 @@ func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover
 		return to.Open(r.Key, r.Shard)
 	}
 	if _, known := o.closed[at]; !known {
-		o.closed[at] = o.x.lease.Now()
+		o.closed[at] = o.x.doors.lease.Now()
 	}
 	return to.Announce(r.Key, r.Shard, *r.From)
 }
 
-// rolled reads the logs of all tables of strategy rollover among entries.
+// rolled reads the logs of the tables among entries that have strategy rollover.
 func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
@@ -327,11 +257,11 @@ func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[
 	return out, nil
 }
 
-// adopt reads what was added to the logs, and makes a new State if something was.
+// adopt reads the new entries of all logs. If there are any, it makes a new State.
 func (o *rollovers) adopt(ctx context.Context) error {
 	o.x.refreshing.Lock()
 	defer o.x.refreshing.Unlock()
-	old, v := o.x.r.state.Load(), o.x.view.Load()
+	old, v := o.x.state.Load(), o.x.view.Load()
 	fresh := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
 	changed := false
 	for keyspace, tables := range old.Tables {
@@ -361,7 +291,7 @@ func (o *rollovers) adopt(ctx context.Context) error {
 		}
 	}
 	if changed {
-		o.x.retired.replace(&o.x.r.state, fresh)
+		o.x.state.replace(fresh)
 	}
 	return nil
 }
@@ -374,6 +304,26 @@ func (o *rollovers) since(v *view) {
 			if t.entry.Layout.Strategy == shard.Rollover {
 				o.latestOf(t.entry.ID, o.started+o.ahead.Microseconds())
 			}
+		}
+	}
+}
+
+// checkAhead refuses a write to all shards of a key whose timestamp is so far in the future that
+// later shards would need the write too. It notes the timestamp of any other.
+func (p *placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
+	if w.Table.Layout.Strategy != shard.Rollover || w.Adds(b) || !rule.On(rule.NothingFromTheFuture) {
+		return nil
+	}
+	stamp := p.timeOf(req, params, b)
+	if ahead := stamp - p.now().UnixMicro(); ahead > p.rollovers.ahead.Microseconds() {
+		return wire.Invalidf("write_sharding: under strategy 'rollover', a deletion, a null, a TTL or a write of a collection goes to the shards that its key has now, and its timestamp is %s ahead of the door's clock: "+
+			"it would have to reach shards that come later; use a timestamp of now, or let the door give it", time.Duration(ahead)*time.Microsecond)
+	}
+	at := p.rollovers.latestOf(w.Table.ID, math.MinInt64)
+	for {
+		last := at.Load()
+		if last >= stamp || at.CompareAndSwap(last, stamp) {
+			return nil
 		}
 	}
 }

@@ -42,8 +42,8 @@ func newRollingDoors(t *testing.T, st store.Store, doors, each int) *rollingDoor
 	a.must(a.v5, "CREATE TABLE "+d.table+fmt.Sprintf(" (k int, c int, v text, PRIMARY KEY (k, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '%d'}", each))
 	for _, s := range d.scenes {
 		s.must(s.v5, "SELECT * FROM "+d.table)
-		s.router.schema.stop()
-		s.router.schema.done.Wait()
+		s.router.stop()
+		s.router.done.Wait()
 		d.counts = append(d.counts, s.countRollovers())
 	}
 	// Doors of other tests may have ended a moment ago without leaving.
@@ -61,12 +61,12 @@ func newRollingDoors(t *testing.T, st store.Store, doors, each int) *rollingDoor
 // TestDoorsThatFillShards counts the doors that are alive: neither those that have left nor those
 // that died lately, whose rows stay for minutes.
 func TestDoorsThatFillShards(t *testing.T) {
-	o := &rollovers{x: &schemas{}}
+	o := &rollovers{x: &schemas{doors: new(membership)}}
 	if n, before := o.doors(); n != 1 || before != 0 {
 		t.Errorf("a single door: %d doors, %d before", n, before)
 	}
 	const lease = 2 * time.Second
-	o.x.beaten.Store(&fleet.Seen{Self: [16]byte{5}, Doors: []*fleet.Door{
+	o.x.doors.beaten.Store(&fleet.Seen{Self: [16]byte{5}, Doors: []*fleet.Door{
 		{ID: [16]byte{1}, Lease: lease, Age: time.Minute},
 		{ID: [16]byte{2}, Lease: lease, Age: time.Second},
 		{ID: [16]byte{3}},
@@ -79,7 +79,8 @@ func TestDoorsThatFillShards(t *testing.T) {
 	}
 }
 
-// pass lets time pass. Meanwhile the doors look at what is due. Only the doors in alive do.
+// pass moves the clock on. Then each door in alive does the work that is due; all doors, if alive is
+// empty.
 func (d *rollingDoors) pass(by time.Duration, alive ...int) {
 	d.t.Helper()
 	d.clock.on.Add(int64(by))
@@ -205,7 +206,7 @@ func TestDoorDiesWhileItOpens(t *testing.T) {
 // its deletion deletes all that is older.
 func TestStalledDoorRollsOver(t *testing.T) {
 	for _, version := range []primitive.ProtocolVersion{primitive.ProtocolVersion4, primitive.ProtocolVersion5} {
-		p := newPremises(t, version)
+		p := newStalledDoor(t, version)
 		w := way{name: "rolled", table: "'strategy': 'rollover', 'rows': '1000'", text: "SELECT c FROM TABLE WHERE k = 1", prepared: true, read: true}
 		count := func(table string) int {
 			t.Helper()

@@ -142,11 +142,7 @@ func TestRolledHistories(t *testing.T) {
 				if t.Failed() {
 					return
 				}
-				for _, text := range (&history{statics: statics}).scans() {
-					if fault := w.read(text); fault != "" {
-						t.Error(fault)
-					}
-				}
+				w.scan(t, &history{statics: statics})
 				for _, row := range w.must(w.direct, "SELECT shard FROM "+w.table(0)).Rows {
 					most = max(most, int(be(row[0])))
 				}
@@ -261,7 +257,7 @@ func (s *scene) sizes(table string) []int {
 	return out
 }
 
-// countRollovers has a scene's door count what it says to the directory of rollovers.
+// countRollovers counts the writes of a scene's door to the directory of rollovers.
 func (s *scene) countRollovers() *counted {
 	o := s.router.schema.rollovers
 	c := &counted{Session: s.router.schema.session, n: map[string]int{}}

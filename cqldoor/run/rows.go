@@ -77,7 +77,7 @@ func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		n, err := w.out.rows(rows, w.r.longest)
+		n, err := w.out.rows(rows, w.reads.longest)
 		if err != nil {
 			return false, err
 		}

@@ -131,7 +131,7 @@ var ruleTests = []ruleTest{
 
 // hashedIsSent finds each row that now() made again by its key.
 func hashedIsSent(w *twins) string {
-	w.router.opts.Timeuuid = func() [16]byte { return gocql.TimeUUID() }
+	w.router.batches.binder.timeuuid = func() [16]byte { return gocql.TimeUUID() }
 	for c := range 10 {
 		if fault := w.write(fmt.Sprintf("INSERT INTO TABLE (p, id, v) VALUES (1, now(), %d)", c)); fault != "" {
 			return fault
@@ -160,14 +160,14 @@ func expiring(texts ...string) func(w *twins) string {
 
 // stamped looks at the times that the door gave two writes.
 func stamped(w *twins) string {
-	w.router.clock.now = func() time.Time { return time.UnixMicro(1000) }
-	defer func() { w.router.clock.now = time.Now }()
+	w.router.batches.writer.placer.clock.now = func() time.Time { return time.UnixMicro(1000) }
+	defer func() { w.router.batches.writer.placer.clock.now = time.Now }()
 	for range 2 {
 		w.must(w.v5, w.text(0, "INSERT INTO TABLE (p, c, v) VALUES (7, 7, 'x')"))
 	}
-	last := w.router.clock.last.Load()
-	w.router.clock.last.Store(1000)
-	defer w.router.clock.last.Store(last)
+	last := w.router.batches.writer.placer.clock.last.Load()
+	w.router.batches.writer.placer.clock.last.Store(1000)
+	defer w.router.batches.writer.placer.clock.last.Store(last)
 	w.must(w.v5, w.text(0, "INSERT INTO TABLE (p, c, v) VALUES (8, 8, 'x')"))
 	w.must(w.v5, w.text(0, "BEGIN BATCH INSERT INTO TABLE (p, c, v) VALUES (9, 9, 'x'); APPLY BATCH"))
 	a := w.must(w.v5, w.text(0, "SELECT writetime(v) FROM TABLE WHERE p IN (8, 9)"))
@@ -186,7 +186,7 @@ func TestRules(t *testing.T) {
 	s := newScene(t, embedded(t))
 	// Shards are drawn by chance, which might hide that a rule is missing: by the same
 	// chance each time.
-	s.router.drawers.intn = mathrand.New(mathrand.NewPCG(1, 2)).IntN
+	s.router.batches.writer.placer.drawers.intn = mathrand.New(mathrand.NewPCG(1, 2)).IntN
 	covered := map[rule.Rule]bool{}
 	for i, rt := range ruleTests {
 		t.Run(rt.name, func(t *testing.T) {

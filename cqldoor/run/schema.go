@@ -4,7 +4,6 @@ package run
 
 import (
 	"context"
-	"crypto/md5"
 	"fmt"
 	"maps"
 	"reflect"
@@ -16,41 +15,28 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
-	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// schemas serves requests about the schema: DDL (ddl.go), reads of the schema (hide.go,
-// describe.go) and events (event.go). It keeps the router's State.
+// schemas reads the catalogue and the store's schema, and keeps what the door knows of them: its State
+// and its view. It serves no requests.
 type schemas struct {
-	r       *Router
-	catalog *catalog.Catalog
-	session *catalog.StoreSession
-	view    atomic.Pointer[view]
-	system  map[string]*schema.Keyspace // the system keyspaces as the store has them; set by start
-
-	nodes     *nodes
-	lease     *fleet.Lease  // how long what is known of tables is valid
-	member    *fleet.Member // nil: no other door uses the store
-	renewals  renewals
-	retired   retired
-	movers    *movers
-	rules     *ruled
+	opts      *Options
+	state     *states
+	view      atomic.Pointer[view]
+	session   *catalog.StoreSession
+	catalog   *catalog.Catalog
+	doors     *membership
 	claims    *claims
 	rollovers *rollovers
-	beaten    atomic.Pointer[fleet.Seen] // what the last beat has read; nil: this door is not registered
 
 	refreshing sync.Mutex
 	asked      atomic.Uint64 // number of refreshes requested
 	served     uint64        // value of asked when the last refresh began; guarded by refreshing
 	reported   map[string]bool
 	stale      map[[16]byte]time.Time // when each entry became stale, by table id
-
-	stop func()
-	done sync.WaitGroup
 }
 
 // view is what schemas knows besides the State, at the same moment. It is an immutable snapshot.
@@ -76,18 +62,18 @@ type sharded struct {
 	logical  *schema.Table
 }
 
-func newSchemas(r *Router) *schemas {
-	x := &schemas{r: r, nodes: newNodes(r.opts.Routing, r.opts.Self), lease: fleet.NewLease(r.opts.Lease, r.opts.Now), reported: map[string]bool{}, stop: func() {}}
-	x.renewals.wake = make(chan struct{}, 1)
-	x.session = catalog.NewSession(r.opts.Store)
-	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: r.opts.Now, UUID: r.opts.UUID, Log: r.opts.Log, Wait: x.waitForDoors})
-	x.view.Store(&view{})
-	x.rules = &ruled{catalog: x.catalog, opts: &r.opts}
-	x.rollovers = newRollovers(x)
-	x.claims = newClaims(nil)
-	if r.opts.Eras != nil {
-		x.claims = newClaims(r.opts.Eras.Passed)
+func newSchemas(o *Options, state *states) *schemas {
+	x := &schemas{opts: o, state: state, session: catalog.NewSession(o.Store), claims: newClaims(nil), reported: map[string]bool{}}
+	if o.Eras != nil {
+		x.claims = newClaims(o.Eras.Passed)
 	}
+	x.doors = &membership{opts: o, session: x.session, view: &x.view, state: state, claims: x.claims,
+		lease: fleet.NewLease(o.Lease, o.Now), nodes: newNodes(o.Routing, o.Self)}
+	x.doors.renewals.wake = make(chan struct{}, 1)
+	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Log: o.Log, Wait: x.doors.waitForDoors})
+	x.doors.catalog = x.catalog
+	x.view.Store(&view{})
+	x.rollovers = newRollovers(x)
 	return x
 }
 
@@ -114,7 +100,7 @@ func (x *schemas) load(ctx context.Context) error {
 	// name would be known without its new entry.
 	const tries = 20
 	for i := range tries {
-		seen, version, asked, err := x.register(ctx)
+		seen, version, asked, err := x.doors.register(ctx)
 		if err != nil {
 			return err
 		}
@@ -126,12 +112,12 @@ func (x *schemas) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if x.member != nil && store.present && seen == nil {
+		if x.doors.member != nil && store.present && seen == nil {
 			continue // the catalogue was just made: this door registers before it uses any entry
 		}
 		if after == version || i == tries-1 {
 			x.use(ctx, version, store, seen)
-			x.lease.Renew(asked)
+			x.doors.lease.Renew(asked)
 			return nil
 		}
 	}
@@ -190,16 +176,16 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	}
 	x.claims.keep(state)
 	// Statements are planned on a state. If the new one is equal, the old one stays.
-	if old := x.r.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
-		x.retired.replace(&x.r.state, state)
+	if old := x.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
+		x.state.replace(state)
 	}
-	if all := x.r.opts.Requests; all != nil {
+	if all := x.opts.Requests; all != nil {
 		all.Keep(func(keyspace, table string) bool { return keyspace == "" || s.names.Has(keyspace, table) }) // "": the system keyspaces
 	}
 	v.changing, v.layouts = countChanging(s.entries), layoutsOf(s.entries)
 	x.view.Store(v)
-	x.acknowledge()
-	x.tell(ctx)
+	x.doors.acknowledge()
+	x.doors.tell(ctx)
 }
 
 // add adds a table to a new state. A table that this door cannot serve, because a door of another
@@ -263,14 +249,14 @@ func (x *schemas) report(e *catalog.Entry, why string) {
 	key := fmt.Sprintf("%s %x %s", e, e.ID, why)
 	if !x.reported[key] {
 		x.reported[key] = true
-		x.r.opts.Log.Warn(why, "table", e.String())
+		x.opts.Log.Warn(why, "table", e.String())
 	}
 }
 
 // reportStale logs, once each, the entries that have been stale for a while. The entry of a table
 // that is just being dropped is not reported.
 func (x *schemas) reportStale(stale []*catalog.Entry) {
-	now := x.r.opts.Now()
+	now := x.opts.Now()
 	since := make(map[[16]byte]time.Time, len(stale))
 	var names []string
 	for _, e := range stale {
@@ -286,207 +272,100 @@ func (x *schemas) reportStale(stale []*catalog.Entry) {
 	}
 	x.stale = since
 	if len(names) > 0 {
-		x.r.opts.Log.Warn("entries of the catalogue are stale: their tables are gone, or others have their names, which are served as they are", "tables", names)
+		x.opts.Log.Warn("entries of the catalogue are stale: their tables are gone, or others have their names, which are served as they are", "tables", names)
 	}
 }
 
-// schemaStatement is a prepared statement about the schema.
-type schemaStatement struct {
-	keyspace, text string
-	sel            *schemaSelect // nil if it is not a SELECT
-}
-
-// serve serves a QUERY or PREPARE that is about the schema, or that the store handles after all.
-// It returns false for any other.
-func (x *schemas) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) bool {
-	at := keyspace
-	if h.Name.Keyspace != "" {
-		at = h.Name.Keyspace
-	}
-	switch h.Kind {
-	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete:
-		if h.Kind == syntax.StatementSelect && hides(at, h.Name.Name) {
-			x.serveSelect(ctx, req, keyspace, text)
-			return true
-		}
-		if x.r.state.Load().Table(at, h.Name.Name) != nil {
-			return false
-		}
-	case syntax.StatementBatch:
-		return false
-	case syntax.StatementTruncate:
-		if err := x.mayTruncate(syntax.Name{Keyspace: at, Name: h.Name.Name}); err != nil {
-			req.Error(err)
-			return true
-		}
-		if n := (syntax.Name{Keyspace: at, Name: h.Name.Name}); x.renamed(n, at) {
-			req.Go(func(ctx context.Context) { x.reply(req, x.truncate(ctx, req, n)) })
-			return true
-		}
-	default:
-		x.serveOther(ctx, req, h, keyspace, text)
-		return true
-	}
-	req.Pass(req.Message)
-	return true
-}
-
-// serveAbsent answers a QUERY or PREPARE that names the catalogue. A statement that can be
-// prepared whatever it names is refused at its execution.
-func (x *schemas) serveAbsent(req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
-	err := absent(req, h, text, keyspace)
-	switch {
-	case req.Op == wire.OpPrepare && !ofRows(h.Kind) && h.Kind != syntax.StatementUnknown && keyspace != catalog.Keyspace:
-		if _, wrong := syntax.Parse(text); wrong == nil {
-			return x.prepareOther(req, keyspace, text)
-		}
-	case err == nil:
-		req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
-	}
-	return err
-}
-
-func noKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
-
-// serveOther serves DDL, DESCRIBE, and statements that the store handles.
-func (x *schemas) serveOther(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) {
-	if passed, refreshed := x.plain(h, keyspace, text); passed {
-		if !refreshed || req.Op == wire.OpPrepare {
-			req.Pass(req.Message)
-			return
-		}
-		req.Go(func(ctx context.Context) { x.reply(req, x.passOn(ctx, req)) })
-		return
-	}
-	if h.Kind == syntax.StatementCreateTable && !syntax.Mentions(text, catalog.Property) && !x.renamed(h.Name, keyspace) {
-		req.Go(func(ctx context.Context) { x.reply(req, x.createByRule(ctx, req, h, keyspace, text)) })
-		return
-	}
-	tree, err := syntax.Parse(text)
-	if err != nil && x.view.Load().near(h, keyspace) {
-		req.Error(syntaxError(err))
-		return
-	}
-	if err != nil || !x.concerns(tree, keyspace) {
-		req.Pass(req.Message)
-		return
-	}
-	if req.Op == wire.OpPrepare {
-		x.reply(req, x.prepareOther(req, keyspace, text))
-		return
-	}
-	req.Go(func(ctx context.Context) {
-		q, err := queryOf(req)
-		if err == nil {
-			err = x.execute(ctx, req, tree, keyspace, text, &q.Params)
-		}
-		x.reply(req, err)
-	})
-}
-
-// isStores says whether serveOther passes a statement on.
-func (x *schemas) isStores(h syntax.Head, keyspace, text string) bool {
-	if passed, _ := x.plain(h, keyspace, text); passed {
-		return true
-	}
-	tree, err := syntax.Parse(text)
-	if err != nil {
-		return !x.view.Load().near(h, keyspace)
-	}
-	return !x.concerns(tree, keyspace)
-}
-
-// plain says whether DDL is about a plain table, and whether the schema must be read again after
-// it. That is so if there are sharded tables in the same keyspace: a statement may name both.
-func (x *schemas) plain(h syntax.Head, keyspace, text string) (passed, refreshed bool) {
-	if h.Name.Keyspace != "" {
-		keyspace = h.Name.Keyspace
-	}
-	tables := x.view.Load().tables[keyspace]
-	switch {
-	case h.Kind == syntax.StatementCreateTable:
-		return !syntax.Mentions(text, catalog.Property) && !x.view.Load().hasRules() && !x.renamed(h.Name, keyspace), tables != nil
-	case h.Kind == syntax.StatementAlterTable:
-		return tables[h.Name.Name] == nil && !syntax.Mentions(text, catalog.Property), tables != nil
-	case h.Kind == syntax.StatementDropTable:
-		return tables[h.Name.Name] == nil, tables != nil
-	}
-	return false, false
-}
-
-// passOn passes DDL on unchanged. It reads the schema again before it passes the answer on.
-func (x *schemas) passOn(ctx context.Context, req *cqldoor.Request) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
-	defer cancel()
-	a, err := x.ask(ctx, req, wire.Message{Op: req.Op, Flags: req.Flags, Body: req.Body})
+// fresh refreshes the state if the store's schema has changed.
+func (x *schemas) fresh(ctx context.Context) error {
+	version, err := x.catalog.Version(ctx)
 	if err != nil {
 		return err
 	}
-	return (&change{schemas: x, req: req}).finish(ctx, a)
+	if version == x.view.Load().version {
+		return nil
+	}
+	return x.refresh(ctx)
 }
 
-func (x *schemas) reply(req *cqldoor.Request, err error) {
+// freshOrReport calls fresh for callers that can continue without it. If fresh fails, it logs the
+// error and keeps the old state.
+func (x *schemas) freshOrReport(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, refreshLimit)
+	defer cancel()
+	if err := x.fresh(within); err != nil && ctx.Err() == nil {
+		x.opts.Log.Warn("the schema cannot be looked at; what is known goes on being served", "error", err)
+	}
+}
+
+// refreshOrReport refreshes in the background. If that fails it logs the error and keeps the old
+// state.
+func (x *schemas) refreshOrReport(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, refreshLimit)
+	defer cancel()
+	if err := x.refresh(within); err != nil && ctx.Err() == nil {
+		x.opts.Log.Warn("the catalogue cannot be read; what was read before goes on being served", "error", err)
+	}
+}
+
+// pulse renews the lease: it tells the other doors that this one is alive, checks whether they
+// have changed anything, and reads the changes.
+func (x *schemas) pulse(ctx context.Context) error {
+	v := x.view.Load()
+	seen, version, asked, err := x.doors.register(ctx)
 	if err != nil {
-		req.Error(err)
+		return err
 	}
-}
-
-// queryOf parses a QUERY that was retained.
-func queryOf(req *cqldoor.Request) (wire.Query, error) {
-	body, err := bodyOf(req.Message)
-	if err != nil {
-		return wire.Query{}, err
+	if version != v.version || v != x.view.Load() || !sameSeen(seen, v.seen) {
+		return x.refresh(ctx)
 	}
-	return wire.ParseQuery(req.Version, body)
-}
-
-// execute executes DDL or a DESCRIBE, and answers.
-func (x *schemas) execute(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
-	if _, ok := tree.(*syntax.Describe); ok {
-		return x.describe(ctx, req, text, params)
+	if err := x.rollovers.adopt(ctx); err != nil {
+		return err
 	}
-	return x.ddl(ctx, req, tree, keyspace, text, params)
-}
-
-// prepareOther answers the PREPARE of a statement that has no markers and no result columns known
-// in advance.
-func (x *schemas) prepareOther(req *cqldoor.Request, keyspace, text string) error {
-	req.Reply(wire.Message{Op: wire.OpResult, Body: x.preparedOther(req, keyspace, text)})
+	x.doors.lease.Renew(asked)
+	x.doors.acknowledge()
 	return nil
 }
 
-// preparedOther returns the body of that answer.
-func (x *schemas) preparedOther(req *cqldoor.Request, keyspace, text string) []byte {
-	id := newID(keyspace, text)
-	x.r.registry.known.put(&known{id: id, schema: &schemaStatement{keyspace: keyspace, text: text}, size: len(text)})
-	none := md5.Sum(nil)
-	return wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
+func (x *schemas) poll(ctx context.Context) {
+	every := x.doors.lookEvery()
+	all, look := time.NewTicker(pollEvery), time.NewTicker(every)
+	defer all.Stop()
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-all.C:
+			x.refreshOrReport(ctx)
+		case <-x.doors.renewals.wake:
+			x.renewForAll(ctx)
+		case <-look.C:
+			within, cancel := context.WithTimeout(ctx, refreshLimit)
+			_ = x.pulse(within) // the refresh reports errors
+			cancel()
+			if now := x.doors.lookEvery(); now != every { // the catalogue was just made and gives another lease
+				every = now
+				look.Reset(every)
+			}
+		}
+	}
 }
 
-// executePrepared serves an EXECUTE of a statement that was prepared here.
-func (x *schemas) executePrepared(ctx context.Context, req *cqldoor.Request, s *schemaStatement) error {
-	body, err := bodyOf(req.Message)
+// renewForAll serves the waiting requests. Only the poller calls it.
+func (x *schemas) renewForAll(ctx context.Context) {
+	x.doors.renewals.mu.Lock()
+	waiting := x.doors.renewals.waiting
+	x.doors.renewals.waiting = nil
+	x.doors.renewals.mu.Unlock()
+	within, cancel := context.WithTimeout(ctx, refreshLimit)
+	defer cancel()
+	err := x.pulse(within)
 	if err != nil {
-		return err
+		x.opts.Log.Warn("the store cannot be asked whether tables have changed; statements on sharded tables are refused until it can", "error", err)
+		err = errLapsed
 	}
-	e, err := wire.ParseExecute(req.Version, body)
-	if err != nil {
-		return err
+	for _, done := range waiting {
+		done <- err
 	}
-	if s.sel != nil {
-		return x.selectRows(ctx, req, s.sel, &e.Params, e.MetadataID)
-	}
-	h := syntax.Target(s.text)
-	if x.view.Load().namesCatalogue(h, s.text, s.keyspace) {
-		if err := absent(req, h, s.text, s.keyspace); err != nil {
-			return err
-		}
-		req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
-		return nil
-	}
-	tree, err := syntax.Parse(s.text)
-	if err != nil {
-		return err
-	}
-	return x.execute(ctx, req, tree, s.keyspace, s.text, &e.Params)
 }

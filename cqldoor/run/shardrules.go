@@ -164,11 +164,11 @@ func (r *ruling) log(log *slog.Logger, e *catalog.Entry) {
 // createByRule serves a CREATE TABLE without the property, if there are rules. If no rule names
 // the table, the statement goes to the store unchanged. A prepared statement is judged when it is
 // executed.
-func (x *schemas) createByRule(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
+func (x *definer) createByRule(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
 	tree, wrong := syntax.Parse(text)
 	if wrong == nil && req.Op == wire.OpPrepare {
 		if asksExplain(req.Message) {
-			told, err := x.explainCreate(ctx, tree.(*syntax.CreateTable), keyspace)
+			told, err := x.explains.explainCreate(ctx, tree.(*syntax.CreateTable), keyspace)
 			if err != nil {
 				return err
 			}
@@ -191,7 +191,7 @@ func (x *schemas) createByRule(ctx context.Context, req *cqldoor.Request, h synt
 	case err != nil:
 		return wire.Errorf(wire.CodeConfig, "%s", err)
 	case (rule == nil || rule.Plain || ownKeyspace(at.Keyspace)) && req.Op == wire.OpPrepare:
-		return x.r.relay(ctx, req)
+		return x.relays.relay(ctx, req)
 	case rule == nil || rule.Plain || ownKeyspace(at.Keyspace):
 		return x.passOn(ctx, req)
 	case wrong != nil:

@@ -33,11 +33,11 @@ func (r *Router) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
-	x.system = s.Keyspaces
-	if err := x.newMember(ctx); err != nil {
+	r.definer.viewer.system = s.Keyspaces
+	if err := x.doors.newMember(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
-	if r.opts.Found && x.member != nil {
+	if r.opts.Found && x.doors.member != nil {
 		var refused *wire.Error
 		switch err := x.catalog.Found(ctx); {
 		case errors.As(err, &refused) && refused.Message == errReserved.Message:
@@ -46,7 +46,7 @@ func (r *Router) Start(ctx context.Context) error {
 			r.opts.Log.Warn("there is no catalogue yet, and this door cannot make it: until the first sharded table is created, drivers see no other door", "error", err)
 		}
 	}
-	rules, err := x.rules.start(ctx)
+	rules, err := r.definer.rules.start(ctx)
 	if err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
@@ -54,66 +54,31 @@ func (r *Router) Start(ctx context.Context) error {
 		return fmt.Errorf("start the router: %w", err)
 	}
 	x.rollovers.since(x.view.Load())
-	x.rules.warn(rules, x.view.Load())
-	x.movers = newMovers(x)
+	r.definer.rules.warn(rules, x.view.Load())
+	r.definer.movers = newMovers(x)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	x.stop = cancel
-	x.done.Go(func() { x.poll(ctx) })
-	x.done.Go(func() { x.movers.run(ctx) })
-	x.done.Go(func() { newKeeper(x).run(ctx) })
-	x.done.Go(func() { x.rollovers.run(ctx) })
+	r.stop = cancel
+	r.done.Go(func() { x.poll(ctx) })
+	r.done.Go(func() { r.definer.movers.run(ctx) })
+	r.done.Go(func() { newKeeper(x, r.definer.movers).run(ctx) })
+	r.done.Go(func() { x.rollovers.run(ctx) })
 	return nil
 }
 
 // Close stops what Start began. The door must have stopped before.
 func (r *Router) Close() {
-	r.schema.stop()
-	r.schema.done.Wait()
+	r.stop()
+	r.done.Wait()
 	r.schema.rollovers.leave()
-	r.schema.leave()
-	r.schema.lease.Stop()
+	r.schema.doors.leave()
+	r.schema.doors.lease.Stop()
 	r.schema.session.Close()
 }
 
-func (x *schemas) poll(ctx context.Context) {
-	every := x.lookEvery()
-	all, look := time.NewTicker(pollEvery), time.NewTicker(every)
-	defer all.Stop()
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-all.C:
-			x.refreshOrReport(ctx)
-		case <-x.renewals.wake:
-			x.renewForAll(ctx)
-		case <-look.C:
-			within, cancel := context.WithTimeout(ctx, refreshLimit)
-			_ = x.pulse(within) // the refresh reports errors
-			cancel()
-			if now := x.lookEvery(); now != every { // the catalogue was just made and gives another lease
-				every = now
-				look.Reset(every)
-			}
-		}
-	}
-}
-
 // lookEvery returns how often the door checks: at least three times in a lease.
-func (x *schemas) lookEvery() time.Duration {
-	if length := x.lease.Length(); length > 0 {
+func (m *membership) lookEvery() time.Duration {
+	if length := m.lease.Length(); length > 0 {
 		return min(lookEvery, max(length/3, time.Millisecond))
 	}
 	return lookEvery
-}
-
-// refreshOrReport refreshes in the background. If that fails it logs the error and keeps the old
-// state.
-func (x *schemas) refreshOrReport(ctx context.Context) {
-	within, cancel := context.WithTimeout(ctx, refreshLimit)
-	defer cancel()
-	if err := x.refresh(within); err != nil && ctx.Err() == nil {
-		x.r.opts.Log.Warn("the catalogue cannot be read; what was read before goes on being served", "error", err)
-	}
 }

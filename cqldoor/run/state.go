@@ -67,37 +67,61 @@ func (u *underWay) none() bool {
 	return true
 }
 
-// retired holds the states before the present one that may still have requests under way.
-type retired struct {
-	mu  sync.Mutex
-	all []*State
+// states holds the present State, and those before it that may still have requests under way.
+type states struct {
+	present atomic.Pointer[State]
+
+	mu      sync.Mutex
+	retired []*State
 }
 
-// replace makes s the present state.
-func (r *retired) replace(present *atomic.Pointer[State], s *State) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.all = append(r.all, present.Swap(s))
-	r.trim()
+// newStates returns states whose present one has no tables and no schema.
+func newStates() *states {
+	s := new(states)
+	s.present.Store(&State{under: new(underWay)})
+	return s
+}
+
+// Load returns the present state.
+func (s *states) Load() *State { return s.present.Load() }
+
+// begin counts a request under way on the present state, and returns the state.
+func (s *states) begin(of uint32) *State {
+	for {
+		st := s.Load()
+		st.under.begin(of)
+		if s.Load() == st {
+			return st
+		}
+		st.under.end(of)
+	}
+}
+
+// replace makes st the present state.
+func (s *states) replace(st *State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retired = append(s.retired, s.present.Swap(st))
+	s.trim()
 }
 
 // trim removes the oldest states that have no request under way. The caller holds mu.
-func (r *retired) trim() {
+func (s *states) trim() {
 	n := 0
-	for n < len(r.all) && r.all[n].under.none() {
+	for n < len(s.retired) && s.retired[n].under.none() {
 		n++
 	}
-	r.all = slices.Delete(r.all, 0, n) // clears the removed elements
+	s.retired = slices.Delete(s.retired, 0, n) // clears the removed elements
 }
 
 // oldest returns the oldest state that has a request under way, or the present state if there is
 // none.
-func (r *retired) oldest(present *atomic.Pointer[State]) *State {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.trim()
-	if len(r.all) > 0 {
-		return r.all[0]
+func (s *states) oldest() *State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trim()
+	if len(s.retired) > 0 {
+		return s.retired[0]
 	}
-	return present.Load()
+	return s.Load()
 }

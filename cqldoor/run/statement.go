@@ -25,7 +25,7 @@ type statement struct {
 	text     string
 	state    weak.Pointer[State] // the state that it was planned on; a weak pointer does not keep the state alive
 	under    *underWay           // requests under way on that state
-	router   *Router
+	premises *premises
 
 	head  *analysis.Header
 	sel   *plan.Select
@@ -255,4 +255,77 @@ func (s *statement) tables() []*schema.Table {
 // same columns. If not, Cassandra forgets such statements.
 func sameTable(a, b *schema.Table) bool {
 	return b != nil && a.ID == b.ID && reflect.DeepEqual(a.All(), b.All()) && a.Options["default_time_to_live"] == b.Options["default_time_to_live"]
+}
+
+// statements plans the texts of clients on the present State, and remembers the plans.
+type statements struct {
+	registry *registry
+	state    *states
+	premises *premises
+	requests *observe.Requests // measures statements; may be nil
+}
+
+// statement returns the plan of a text, from the registry if it is there.
+func (x *statements) statement(keyspace, text string) (*statement, error) {
+	st := x.state.Load()
+	id := newID(keyspace, text)
+	if k := x.registry.known.get(id[:]); k != nil && k.statement != nil && k.statement.state.Value() == st && k.statement.text == text {
+		return k.statement, nil
+	}
+	if s, ok := x.registry.texts.get(id); ok && s.state.Value() == st && s.text == text {
+		return s, nil
+	}
+	s, err := x.newStatement(st, keyspace, text)
+	if err != nil {
+		return nil, err
+	}
+	x.registry.texts.put(id, s)
+	return s, nil
+}
+
+// newStatement plans a text.
+func (x *statements) newStatement(st *State, keyspace, text string) (*statement, error) {
+	s, err := newStatement(st, keyspace, text)
+	if err != nil {
+		return nil, err
+	}
+	s.premises, s.series = x.premises, s.measured(x.requests)
+	if s.whole() != nil {
+		s.physical = x.registry.physical(s.whole().Text)
+		s.direct = s.newDirect()
+	}
+	return s, nil
+}
+
+// current returns the statement planned on the present schema. If its table has changed, the
+// client must prepare it again, as with Cassandra, and so learns of the table's present columns.
+func (x *statements) current(s *statement) (*statement, error) {
+	st := x.state.Load()
+	if s.state.Value() == st {
+		return s, nil
+	}
+	// When a table changes, many requests are under way that were planned before. The first of them
+	// that comes here plans the statement anew for all.
+	if k := x.registry.known.get(s.id[:]); k != nil && k.statement != nil && k.statement.state.Value() == st && k.statement.text == s.text {
+		return k.statement, nil
+	}
+	for _, t := range s.tables() {
+		if !sameTable(t, st.Schema.Table(t.Keyspace, t.Name)) || st.Table(t.Keyspace, t.Name) == nil {
+			return nil, unprepared(s.id[:])
+		}
+	}
+	fresh, err := x.newStatement(st, s.keyspace, s.text)
+	if err != nil {
+		return nil, err
+	}
+	x.registry.prepared(fresh)
+	return fresh, nil
+}
+
+// checkAmount refuses a QUERY whose number of values differs from the number of markers.
+func (s *statement) checkAmount(q *wire.Query) error {
+	if q.Params.Values.Count != len(s.head.Binds) && !q.Params.Values.Named {
+		return wire.Invalidf("Invalid amount of bind variables")
+	}
+	return nil
 }

@@ -112,7 +112,7 @@ func (c *change) keysFrom(e *catalog.Entry, t *sharded, declared declaration) (*
 	if err != nil {
 		return config("write_sharding: 'from': %s", err)
 	}
-	earliest := c.r.opts.Now().Add(c.lease.Length() + stillSpare)
+	earliest := c.opts.Now().Add(c.doors.lease.Length() + stillSpare)
 	if !time.UnixMilli(at).After(earliest) {
 		return config("write_sharding: 'from' is %s, which is not later than every door can know of it; choose an instant after %s",
 			declared[optionFrom], earliest.UTC().Format(time.RFC3339))
@@ -171,7 +171,7 @@ func (c *change) rowsFrom(e *catalog.Entry, t *sharded, declared declaration) (*
 		from := syntax.Select{From: syntax.Name{Keyspace: e.Keyspace, Name: e.Physical}, Limit: &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"}, AllowFiltering: true,
 			Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: column.Name}}},
 			Where:     []syntax.Relation{{Columns: []string{column.Name}, Op: syntax.OpGE, Value: &syntax.Bind{}}}}
-		rows, err := c.session.Query(ctx, wire.Quorum, syntax.Print(&from), w)
+		rows, err := c.schemas.session.Query(ctx, wire.Quorum, syntax.Print(&from), w)
 		switch {
 		case err != nil:
 			return fmt.Errorf("look for rows beyond the watermark: %w", err)
@@ -197,7 +197,7 @@ func (c *change) eachKey(ctx context.Context, t *sharded, f func(key [][]byte) e
 	last, limit := be64Bytes(1<<63), keysAtOnce
 	for {
 		text := fmt.Sprintf("SELECT DISTINCT %s, token(%[1]s) AS evenkeel_token FROM %[2]s WHERE token(%[1]s) >= ? LIMIT %[3]d", list, table, limit)
-		rows, err := c.session.Query(ctx, wire.Quorum, text, last)
+		rows, err := c.schemas.session.Query(ctx, wire.Quorum, text, last)
 		if err != nil {
 			return fmt.Errorf("look for keys of the epoch: %w", err)
 		}
@@ -285,16 +285,16 @@ func (c *change) publishStill(ctx context.Context, old *catalog.Entry, next *sha
 	if err != nil {
 		return nil, errCatalog(err)
 	}
-	if err := c.refresh(ctx); err != nil || c.member == nil {
+	if err := c.schemas.refresh(ctx); err != nil || c.doors.member == nil {
 		return e, err
 	}
 	table := fleet.Table{Keyspace: e.Keyspace, Name: e.Table, ID: e.ID}
-	if err := c.member.Publish(ctx, fleet.Publication{Table: table, Generation: e.Layout.Generation}); err != nil {
+	if err := c.doors.member.Publish(ctx, fleet.Publication{Table: table, Generation: e.Layout.Generation}); err != nil {
 		return nil, err
 	}
 	var vanished *fleet.VanishedError
-	if err := c.member.Barrier(ctx, table, e.Layout.Generation); err != nil && !errors.As(err, &vanished) {
+	if err := c.doors.member.Barrier(ctx, table, e.Layout.Generation); err != nil && !errors.As(err, &vanished) {
 		return nil, wire.Errorf(wire.CodeServer, "write_sharding: the new layout of %s is published, but not every door has acknowledged it: %s", e, err)
 	}
-	return e, c.member.Withdraw(ctx, table)
+	return e, c.doors.member.Withdraw(ctx, table)
 }

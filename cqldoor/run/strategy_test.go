@@ -274,7 +274,7 @@ func TestHistories(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				w := &twins{scene: newScene(t, st), layouts: of}
-				w.router.held = c.held
+				w.router.reads.held = c.held
 				column := ""
 				if statics {
 					column = "s text static, "
@@ -313,14 +313,19 @@ func TestHistories(t *testing.T) {
 				if t.Failed() {
 					return
 				}
-				for _, text := range (&history{statics: statics, scale: scale}).scans() {
-					if fault := w.read(text); fault != "" {
-						t.Error(fault)
-					}
-				}
+				w.scan(t, &history{statics: statics, scale: scale})
 			})
 		}
 	})
+}
+
+// scan compares the answers to all scans.
+func (w *twins) scan(t *testing.T, h *history) {
+	for _, text := range h.scans() {
+		if fault := w.read(text); fault != "" {
+			t.Error(fault)
+		}
+	}
 }
 
 // TestConditionsOnStatics compares conditions on static columns, of which the answer

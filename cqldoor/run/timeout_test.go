@@ -92,7 +92,7 @@ func TestRequestsEndInTime(t *testing.T) {
 		}
 		a.asked.Store(0)
 		a.away.Store(true)
-		s.router.opts.Timeout = 30 * time.Millisecond
+		s.router.attempts.timeout = 30 * time.Millisecond
 		op, body := ask(text)
 		e, err := wire.ParseError(wire.V4, body)
 		if op != wire.OpError || err != nil || e.Code != test.code || e.WriteType != test.writeType || e.Consistency != wire.LocalQuorum {
@@ -103,7 +103,7 @@ func TestRequestsEndInTime(t *testing.T) {
 			t.Errorf("%s: the store was asked %d times", text, asked)
 		}
 		a.away.Store(false)
-		s.router.opts.Timeout = 0
+		s.router.attempts.timeout = 0
 		if op, _ := ask(text); op != wire.OpResult {
 			t.Errorf("%s, then: %s", text, op)
 		}

@@ -35,30 +35,9 @@ import (
 // unknown is a statement with its tables that the door does not know.
 type unknown struct {
 	x              *schemas
+	relays         *relays
 	keyspace, text string
 	tables         []syntax.Name
-}
-
-// settle serves a QUERY or PREPARE on unknown tables.
-func (x *schemas) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, tables []syntax.Name) error {
-	resp, err := (&unknown{x, keyspace, text, tables}).ask(ctx, req)
-	switch {
-	case err != nil:
-		return err
-	case resp != nil:
-		req.Reply(*resp)
-		return nil
-	}
-	return x.r.serveKnown(ctx, req, keyspace, text)
-}
-
-// relay sends a QUERY or PREPARE on tables that are not sharded, as far as this door knows, and
-// replies with the response.
-func (x *schemas) relay(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
-	if tables := x.unknownTables(syntax.Target(text), keyspace, text); len(tables) > 0 {
-		return x.settle(ctx, req, keyspace, text, tables)
-	}
-	return x.r.relay(ctx, req)
 }
 
 // maxAsks is the largest number of times that a statement is sent while the schema keeps changing.
@@ -75,7 +54,7 @@ func (u *unknown) ask(ctx context.Context, req *cqldoor.Request) (*wire.Message,
 			return resp, err
 		}
 		before := u.x.view.Load().version
-		resp, err := u.x.r.forward(ctx, req)
+		resp, err := u.relays.forward(ctx, req)
 		if err != nil || len(u.tables) == 0 || !u.repeatable(req, resp) {
 			return &resp, err
 		}
@@ -140,7 +119,7 @@ func (u *unknown) lookAgain(ctx context.Context) error {
 // tables is sharded. It is also so if the catalogue has an entry for a table that does not exist;
 // then judge returns the answer.
 func (u *unknown) judge() (settled bool, resp *wire.Message, err error) {
-	v, state := u.x.view.Load(), u.x.r.state.Load()
+	v, state := u.x.view.Load(), u.x.state.Load()
 	for _, n := range u.tables {
 		if state.Table(n.Keyspace, n.Name) != nil {
 			settled = true

@@ -42,7 +42,7 @@ func (x *reader) firstLook(body []byte) bool {
 
 // wide says whether a page of so many rows will probably be too large.
 func (x *reader) wide(want, shards int) bool {
-	return len(x.plan.Clustering) > 0 && x.rowWidth().Load()*int64(want+2*shards) > int64(x.r.held)
+	return len(x.plan.Clustering) > 0 && x.rowWidth().Load()*int64(want+2*shards) > int64(x.reads.held)
 }
 
 // span returns how many rows of a long page are merged at once. The more, the less often each
@@ -52,7 +52,7 @@ func (x *reader) span() int {
 	if width == 0 {
 		return window
 	}
-	return max(window, min(x.r.held/2/width, longSpan))
+	return max(window, min(x.reads.held/2/width, longSpan))
 }
 
 // longSpan is the largest span.
@@ -61,7 +61,7 @@ const longSpan = 100_000
 // rowWidth returns the known size of a row; 0: not known.
 func (x *reader) rowWidth() *atomic.Int64 {
 	if x.width == nil {
-		x.width = x.r.registry.width(x.plan.Selection)
+		x.width = x.reads.registry.width(x.plan.Selection)
 	}
 	return x.width
 }
@@ -73,7 +73,7 @@ func (x *reader) grouped(rows int) int {
 	if width == 0 {
 		return 1
 	}
-	return max(1, min(x.group(shardGroup), x.r.held/8/(width*rows)))
+	return max(1, min(x.group(shardGroup), x.reads.held/8/(width*rows)))
 }
 
 // window returns how many requests may be in flight when so many bytes have arrived. It is small
@@ -123,7 +123,7 @@ func (x *reader) narrow(s plan.Segment, after [][]byte, want int) (*rowset, erro
 // keys reads the clustering keys of a page, or of a shorter one.
 func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for {
-		e := extent{Segment: s, after: after, want: want, keys: true, limit: x.r.held, group: x.group(shardGroup)}
+		e := extent{Segment: s, after: after, want: want, keys: true, limit: x.reads.held, group: x.group(shardGroup)}
 		if want == 1 {
 			e.limit = 0
 		}
@@ -139,8 +139,8 @@ func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error)
 func (x *reader) step(s plan.Segment, after [][]byte, a *ahead) (rows *rowset, n int, err error) {
 	known := a.rows[a.at:]
 	for n = len(known); ; {
-		n = max(1, min(n, x.r.held/2/int(max(x.rowWidth().Load(), 1))))
-		e := extent{Segment: s, after: after, want: n, limit: x.r.held, upto: a.key(&known[n-1])}
+		n = max(1, min(n, x.reads.held/2/int(max(x.rowWidth().Load(), 1))))
+		e := extent{Segment: s, after: after, want: n, limit: x.reads.held, upto: a.key(&known[n-1])}
 		e.Shards, e.expect = nil, nil
 		if x.plan.Merges() {
 			e.Shards = s.Shards

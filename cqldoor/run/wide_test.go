@@ -21,7 +21,7 @@ import (
 // TestNarrow reads rows as large ones are read, and compares with a plain table.
 func TestNarrow(t *testing.T) {
 	w := &twins{scene: newScene(t, embedded(t)), layouts: layouts}
-	w.router.held = 500
+	w.router.reads.held = 500
 	w.create("p int, c text, d int, v text, s int static, PRIMARY KEY (p, c, d)", " WITH CLUSTERING ORDER BY (c DESC, d ASC)")
 	for i := range 60 {
 		// One row in ten is larger than all that may be held.
@@ -98,7 +98,7 @@ func TestLargeRows(t *testing.T) {
 	read := func(held int) (most uint64) {
 		st := &measured{Store: embedded(t)}
 		s := newScene(t, st)
-		s.router.held = held
+		s.router.reads.held = held
 		s.must(s.v5, "CREATE TABLE "+s.keyspace+".large (p int, c int, v blob, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '16'}")
 		c := plainClient(t, serveDoor(t, s.store, s.router))
 		for i := range rows {
@@ -213,7 +213,7 @@ func (c *plain) call(op wire.Op, body []byte) []byte {
 // they come in more of them, and what is not paged is refused.
 func TestLongResults(t *testing.T) {
 	s := newScene(t, embedded(t))
-	s.router.longest = 2000
+	s.router.reads.longest = 2000
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v text, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '3'}")
 	for i := range 60 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (%d, %d, '%s')", s.keyspace, i/40, i, strings.Repeat("x", 100)))

@@ -34,6 +34,7 @@ type Mover struct {
 	Caution time.Duration // time for which the stubs of a table stay after its layout was changed
 
 	problems sync.Map // the error that stops a change, by table
+	kept     sync.Map // catalog.Progress of each change that this mover works on, by table
 }
 
 // Do carries out a request about a change of a table's layout.

@@ -69,6 +69,9 @@ func (r *Mover) Run(ctx context.Context) {
 			all.Go(func() { // some steps wait for a long time
 				defer at.Delete(name)
 				r.carryOn(ctx, name)
+				if e := r.Tables.Entry(name); e == nil || e.Change == nil {
+					r.kept.Delete(name)
+				}
 			})
 		}
 	}
@@ -102,6 +105,7 @@ func (r *Mover) StepChange(ctx context.Context, name string) (more bool, err err
 	if err := r.barrier(ctx, e); err != nil {
 		return false, err
 	}
+	r.kept.Store(name, p)
 	m := &turn{mover: r, e: e, progress: p}
 	done, err := m.step(ctx)
 	if err != nil || !done {
@@ -205,6 +209,7 @@ func (m *turn) current() *tables.Entry {
 
 func (m *turn) beat(ctx context.Context) error {
 	m.progress.Beat++
+	m.mover.kept.Store(m.e.Table, m.progress)
 	return m.mover.Catalog.KeepProgress(ctx, m.e.Table, m.progress)
 }
 

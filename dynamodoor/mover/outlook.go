@@ -4,6 +4,8 @@ package mover
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -126,19 +128,43 @@ func (r *Mover) changeStatus(ctx context.Context, name string) (s reshard.Status
 	if err != nil {
 		return s, tables.DoorError(err)
 	}
+	r.sofar(&s, e, p)
+	return s, nil
+}
+
+// Changes returns the changes of layout that are under way, as this door knows them without asking
+// the store, sorted by table. It serves metrics. Only changes that this door carries out have
+// figures.
+func (r *Mover) Changes() []reshard.Status {
+	var all []reshard.Status
+	for name, e := range r.Tables.All() {
+		if e.Change == nil || e.Layout == nil {
+			continue
+		}
+		s := reshard.Status{Table: e.Table, Generation: e.Layout.Generation}
+		kept, _ := r.kept.Load(name)
+		p, _ := kept.(catalog.Progress)
+		r.sofar(&s, e, p)
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b reshard.Status) int { return strings.Compare(a.Table, b.Table) })
+	return all
+}
+
+// sofar fills in how far the change of a table has come, or had when it ended.
+func (r *Mover) sofar(s *reshard.Status, e *tables.Entry, p catalog.Progress) {
 	if p.ID == e.ID { // otherwise it belongs to an earlier table of that name
 		s.RowsToMove, s.RowsTotal, s.RowsMoved, s.RowsVerified = p.Moves, max(p.Items, p.Total), p.Moved, p.Verified
 	}
 	if e.Change == nil {
-		return s, nil
+		return
 	}
 	s.Phase, s.From, s.To, s.Paused = e.Change.Step, From(e.Entry, e.Change.Key), Towards(e.Change), e.Change.Paused
 	s.Key, s.TakenBack = e.Change.Key, e.Change.Back
 	s.Rate, s.ETASeconds = p.Rate, r.left(e, s.RowsTotal, p.Looked, p.Rate)
-	if text, ok := r.problems.Load(name); ok {
+	if text, ok := r.problems.Load(e.Table); ok {
 		s.Problem = text.(string)
 	}
-	return s, nil
 }
 
 // left returns the number of seconds that a change still takes at a rate of items a second, or 0 if

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
+	"github.com/evenkeel/evenkeel/reshard"
 )
 
 func changeTo(shards int) string {
@@ -406,8 +407,17 @@ func TestTheMover(t *testing.T) {
 		for _, name := range []string{"Tab", "Two"} {
 			for {
 				m := must(t, r, "Reshard", `{"TableName":"`+name+`","Action":"status"}`)
+				at := slices.IndexFunc(r.Changes(), func(s reshard.Status) bool { return s.Table == name })
 				if m["phase"] == "none" {
+					if at >= 0 {
+						t.Errorf("the change of %s has ended and is still known", name)
+					}
 					break
+				}
+				if m["phase"] == "settled" {
+					if s := r.Changes()[at]; s.Phase != "settled" || s.RowsTotal != 300 || s.RowsVerified != 300 {
+						t.Errorf("known without asking the store: %+v", s)
+					}
 				}
 				if m["phase"] == "settled" && (m["rows_total"] != 300.0 || m["rows_verified"] != 300.0 || m["rows_moved"].(float64) < 90) {
 					t.Fatalf("%v", m)

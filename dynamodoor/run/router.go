@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/statements"
 	"github.com/evenkeel/evenkeel/dynamodoor/streams"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
@@ -107,6 +108,9 @@ func (r *Router) Start(ctx context.Context) error { return r.definitions.Start(c
 
 // RunMover carries out changes of tables' layouts until the context ends.
 func (r *Router) RunMover(ctx context.Context) { r.mover.Run(ctx) }
+
+// Changes returns the changes of layout under way. See mover.Mover.Changes.
+func (r *Router) Changes() []reshard.Status { return r.mover.Changes() }
 
 // StepChange carries out one step of the change of a table's layout. more is false if the change is
 // done or paused.

@@ -15,7 +15,7 @@ var edges = map[string][]string{
 		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
 		"budget", "cqldoor", "cqldoor/cache", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "dynamodoor/throttling", "engine", "engine/capacity", "engine/items", "engine/storage", "fleet",
 		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "dynamo/schema", "shard", "shardrules",
-		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/timeid", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page",
+		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/timeid", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page", "workbench/serverpage",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
@@ -61,7 +61,7 @@ var edges = map[string][]string{
 	"engine/items/stream": {"engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema"},
 	"engine/items":        {"lane", "engine/capacity", "engine/items/stream", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
 	"engine/capacity":     {},
-	"engine/storage":      {"cql/value", "engine/storage/diskspace", "engine/storage/inventory"},
+	"engine/storage":      {"budget", "cql/value", "engine/storage/diskspace", "engine/storage/inventory"},
 
 	"engine/storage/diskspace": {},
 	"engine/storage/inventory": {},
@@ -79,7 +79,7 @@ var edges = map[string][]string{
 	"dynamodoor/streams":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/tables"},
 	"dynamodoor/mover":       {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/plan", "dynamodoor/reshard", "dynamodoor/shift", "dynamodoor/tables", "reshard", "shard"},
 	"dynamodoor/definitions": {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/mover", "dynamodoor/plan", "dynamodoor/streams", "dynamodoor/tables", "shard", "shardrules"},
-	"dynamodoor/run":         {"dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamo/partiql", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/items", "dynamodoor/mover", "dynamodoor/plan", "dynamodoor/statements", "dynamodoor/streams", "dynamodoor/tables", "shardrules"},
+	"dynamodoor/run":         {"dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamo/partiql", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/items", "dynamodoor/mover", "dynamodoor/plan", "dynamodoor/statements", "dynamodoor/streams", "dynamodoor/tables", "reshard", "shardrules"},
 
 	"dynamodoor": {"budget", "lane", "observe", "dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
@@ -136,6 +136,7 @@ var edges = map[string][]string{
 	"workbench/livetable":  {},
 	"workbench/nodetool":   {},
 	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/livedynamo", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
+	"workbench/serverpage": {"observe/top", "workbench/page", "workbench/report"},
 	"workbench/orders":     {},
 	"workbench/queries":    {"cql/syntax", "dynamo/partiql"},
 	"workbench/prices":     {},

@@ -21,6 +21,9 @@ type Report struct {
 	// frequent comes first.
 	Throttled []Throttled `json:"throttled,omitempty"`
 
+	// Changes is each change of a table's layout that the doors know of.
+	Changes []Change `json:"changes,omitempty"`
+
 	CPU           float64 `json:"cpu_cores"` // cores that the process kept busy
 	ResidentBytes float64 `json:"resident_bytes"`
 	HeapBytes     float64 `json:"heap_bytes"`
@@ -80,6 +83,18 @@ type Host struct {
 	InFlight    float64 `json:"in_flight"`
 }
 
+// Change is a change of a table's layout under way. A door that does not carry it out knows only its
+// step.
+type Change struct {
+	Door      string  `json:"door"`
+	Table     string  `json:"table"`
+	Step      string  `json:"step"`
+	Total     float64 `json:"rows_total"` // as far as is known
+	Moved     float64 `json:"rows_moved"`
+	Verified  float64 `json:"rows_verified"`
+	PerSecond float64 `json:"rows_moved_per_second"`
+}
+
 // Compare computes what happened between two readings.
 func Compare(before, now *Sample) *Report {
 	r := &Report{Seconds: max(now.at.Sub(before.at).Seconds(), 1e-3), Doors: []Door{}, Tables: []Table{}, Errors: []Failed{}}
@@ -112,6 +127,15 @@ func Compare(before, now *Sample) *Report {
 				r.Tables = append(r.Tables, t)
 			}
 		}
+		now.each(prefix+"layout_change", func(l map[string]string, _ *dto.Metric) {
+			const rows = "layout_change_rows"
+			of := func(rows string) func(map[string]string) bool {
+				return func(m map[string]string) bool { return m["table"] == l["table"] && m["rows"] == rows }
+			}
+			c := Change{Door: door, Table: l["table"], Step: l["step"], Total: now.value(prefix+rows, of("total")), Moved: now.value(prefix+rows, of("moved")), Verified: now.value(prefix+rows, of("verified"))}
+			c.PerSecond = max(0, c.Moved-before.value(prefix+rows, of("moved"))) / r.Seconds
+			r.Changes = append(r.Changes, c)
+		})
 		for _, code := range now.labels(prefix+"errors_total", "code") {
 			if n := added(prefix+"errors_total", func(l map[string]string) bool { return l["code"] == code }); n > 0 {
 				r.Errors = append(r.Errors, Failed{door, code, n})
@@ -144,6 +168,7 @@ func Compare(before, now *Sample) *Report {
 	slices.SortStableFunc(r.Throttled, func(a, b Throttled) int {
 		return cmp.Or(cmp.Compare(b.PerSecond, a.PerSecond), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Key, b.Key))
 	})
+	slices.SortStableFunc(r.Changes, func(a, b Change) int { return cmp.Compare(a.Table, b.Table) })
 	r.CPU = added("process_cpu_seconds_total", nil)
 	r.ResidentBytes = now.value("process_resident_memory_bytes", nil)
 	r.HeapBytes = now.value("go_memstats_heap_alloc_bytes", nil)

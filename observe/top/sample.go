@@ -36,6 +36,15 @@ func Parse(text io.Reader, at time.Time) (*Sample, error) {
 	return nil, errors.New("metrics, but none of an evenkeel")
 }
 
+// Of makes a Sample of what a registry of this process gathered at a time.
+func Of(gathered []*dto.MetricFamily, at time.Time) *Sample {
+	families := make(map[string]*dto.MetricFamily, len(gathered))
+	for _, f := range gathered {
+		families[f.GetName()] = f
+	}
+	return &Sample{at, families}
+}
+
 // has says whether there is a metric with this name.
 func (s *Sample) has(name string) bool { return s.families[name] != nil }
 

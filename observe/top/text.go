@@ -37,6 +37,12 @@ func (r *Report) Text(server string, tables, height int) string {
 	if r.Changing > 0 {
 		fmt.Fprintf(&tail, "\n%.0f sharded tables are being created, dropped or resharded; one that stays so was left half-done\n", r.Changing)
 	}
+	if len(r.Changes) > 0 {
+		fmt.Fprintf(&tail, "\n%-36s %10s %12s %12s %12s %9s\n", "CHANGE OF LAYOUT", "step", "rows", "moved", "verified", "moved/s")
+		for _, c := range r.Changes[:min(len(r.Changes), 8)] {
+			fmt.Fprintf(&tail, "%-36s %10s %12.0f %12.0f %12.0f %9s\n", clip(c.Table, 36), clip(c.Step, 10), c.Total, c.Moved, c.Verified, rate(c.PerSecond))
+		}
+	}
 	if len(r.Errors) > 0 {
 		tail.WriteString("\nERRORS\n")
 		for _, e := range r.Errors[:min(len(r.Errors), 5)] {

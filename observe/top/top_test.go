@@ -41,6 +41,12 @@ evenkeel_dynamodb_store_throttled_total{table="Inv",index="",operation="read",ca
 evenkeel_dynamodb_store_throttled_total{table="",index="",operation="read",cause="account"} 0
 # TYPE evenkeel_dynamodb_store_throttled_keys_total counter
 evenkeel_dynamodb_store_throttled_keys_total{table="Inv",index="",operation="write",cause="partition",key="121212"} %[1]d
+# TYPE evenkeel_cql_layout_change gauge
+evenkeel_cql_layout_change{table="ks.hot",step="copied"} 1
+# TYPE evenkeel_cql_layout_change_rows gauge
+evenkeel_cql_layout_change_rows{table="ks.hot",rows="total"} 5000
+evenkeel_cql_layout_change_rows{table="ks.hot",rows="moved"} %[1]d
+evenkeel_cql_layout_change_rows{table="ks.hot",rows="verified"} %[2]d
 `, n, m, n+m, n/2)
 	s, err := top.Parse(strings.NewReader(text), time.Unix(int64(seconds), 0))
 	if err != nil {
@@ -66,6 +72,9 @@ func TestCompare(t *testing.T) {
 	if want := []top.Throttled{{Table: "Inv", Cause: "partition", PerSecond: 102}, {Table: "Inv", Cause: "partition", Key: "121212", PerSecond: 100}}; !slices.Equal(r.Throttled, want) {
 		t.Errorf("throttled: %+v", r.Throttled)
 	}
+	if want := []top.Change{{Door: "cql", Table: "ks.hot", Step: "copied", Total: 5000, Moved: 1100, Verified: 70, PerSecond: 100}}; !slices.Equal(r.Changes, want) {
+		t.Errorf("changes: %+v", r.Changes)
+	}
 	near("median", r.Tables[0].P50, 0.001)
 	near("p99", r.Tables[0].P99, 0.001+0.003*0.98)
 	// A server that has begun anew has not done less than nothing.
@@ -88,7 +97,7 @@ func TestText(t *testing.T) {
 	if strings.ContainsRune(text, '\x1b') {
 		t.Error("a table's name reaches the terminal as it is")
 	}
-	for _, want := range []string{"ks.?[2Jhot", "overloaded", "127.0.0.1:9042", "down", "more", "partition   121212"} {
+	for _, want := range []string{"ks.?[2Jhot", "overloaded", "127.0.0.1:9042", "down", "more", "partition   121212", "copied         5000"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -85,22 +85,7 @@ func TestPage(t *testing.T) {
 	if shared := chromium.Value[int](tab, `document.querySelectorAll("li.shared").length`); shared != 2 {
 		t.Errorf("%d partitions are marked as shared", shared)
 	}
-	if bad := tab.Unnamed(); len(bad) > 0 {
-		t.Errorf("for a screen reader: %v", bad)
-	}
-	for _, c := range []string{"light", "dark"} {
-		tab.Media("", c)
-		if low := tab.LowContrast(); len(low) > 0 {
-			t.Errorf("%s: too little contrast: %v", c, low)
-		}
-	}
-	tab.Media("", "")
-	for _, width := range []int64{1100, 390} {
-		tab.Do(chromedp.EmulateViewport(width, 800))
-		if wide := chromium.Value[int64](tab, `document.documentElement.scrollWidth`); wide > width {
-			t.Errorf("on a screen of %d, the page is %d wide", width, wide)
-		}
-	}
+	tab.Readable(1100, 390)
 	tab.Keys("\t\r")
 	tab.Until(`document.activeElement.id === "tables"`)
 	if pdf := chromium.Get(tab, chromedp.PrintToPDF()); !bytes.HasPrefix(pdf, []byte("%PDF-")) {

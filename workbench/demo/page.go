@@ -17,17 +17,10 @@ var assets embed.FS
 // Handler serves the live picture at /demo; / leads there.
 func (d *Demo) Handler() http.Handler {
 	mux := http.NewServeMux()
-	asset := func(name, kind, before string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			b, _ := assets.ReadFile(name) // the file is embedded
-			w.Header().Set("Content-Type", kind+"; charset=utf-8")
-			_, _ = w.Write(append([]byte(before), b...)) // a client that is gone does not read it
-		}
-	}
 	mux.Handle("GET /{$}", http.RedirectHandler("/demo", http.StatusSeeOther))
-	mux.HandleFunc("GET /demo", asset("page.html", "text/html", ""))
-	mux.HandleFunc("GET /demo/page.css", asset("page.css", "text/css", report.Style))
-	mux.HandleFunc("GET /demo/page.js", asset("page.js", "text/javascript", ""))
+	mux.HandleFunc("GET /demo", page.Asset(assets, "page.html", "text/html", ""))
+	mux.HandleFunc("GET /demo/page.css", page.Asset(assets, "page.css", "text/css", report.Style))
+	mux.HandleFunc("GET /demo/page.js", page.Asset(assets, "page.js", "text/javascript", page.DOM))
 	mux.HandleFunc("GET /demo/icon.svg", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		_, _ = w.Write([]byte(page.Icon)) // as above

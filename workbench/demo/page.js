@@ -1,27 +1,6 @@
-"use strict";
 // The live picture: asks for the state now and then, and draws it. The numbers are
 // those of the terminal.
-const $ = id => document.getElementById(id);
 const number = n => Math.round(n).toLocaleString("en");
-const svgNS = "http://www.w3.org/2000/svg";
-
-function make(name, attributes, ...children) {
-  const e = document.createElement(name);
-  for (const [k, v] of Object.entries(attributes || {})) e.setAttribute(k, v);
-  e.append(...children);
-  return e;
-}
-
-function draw(name, attributes, ...children) {
-  const e = document.createElementNS(svgNS, name);
-  for (const [k, v] of Object.entries(attributes || {})) e.setAttribute(k, v);
-  e.append(...children);
-  return e;
-}
-
-function figure(label, value, kind) {
-  return make("li", { class: kind || "" }, make("strong", {}, value), " " + label);
-}
 
 // course draws writes second by second: offered behind, accepted before.
 function course(t, r, i) {

@@ -111,6 +111,32 @@ func TestPage(t *testing.T) {
 		}
 	})
 
+	t.Run("sample data", func(t *testing.T) {
+		_, url := serve(t)
+		tab := b.Open(t, url)
+		if docs := chromium.Value[bool](tab, `!!document.querySelector("a[href$='docs/workbench.md']")`); !docs {
+			t.Error("no link to the docs")
+		}
+		tab.Do(chromedp.Click("#try"))
+		tab.Until(`document.querySelector("#status").textContent === "Judged."`)
+		text := tab.Text("#result")
+		for _, want := range []string{"A primary key for orders.csv", "CREATE TABLE shop.orders", "(customer)"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in %.400s", want, text)
+			}
+		}
+	})
+
+	t.Run("a hint opens the option that it names", func(t *testing.T) {
+		_, url := serve(t)
+		tab := b.Open(t, url)
+		tab.Drop(write(t, "bad.csv", []byte("a,b\n"+strings.Repeat("x,1\n", 200)+"x,2,3,4\n")))
+		tab.Until(failed)
+		if open := chromium.Value[bool](tab, `document.querySelector("#max_bad_rows").closest("details").open`); !open {
+			t.Errorf("it is closed: %s", tab.Text("#failure"))
+		}
+	})
+
 	t.Run("keyboard alone", func(t *testing.T) {
 		_, url := serve(t)
 		tab := b.Open(t, url)

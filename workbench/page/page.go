@@ -53,20 +53,30 @@ var assets embed.FS
 //go:embed icon.svg
 var Icon string
 
+// DOM is JavaScript that the scripts of this program's other pages begin with.
+//
+//go:embed dom.js
+var DOM string
+
+// Asset serves an embedded file, such as a page's script, with a text before it.
+func Asset(files embed.FS, name, kind, before string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		b, _ := files.ReadFile(name) // the file is embedded
+		w.Header().Set("Content-Type", kind+"; charset=utf-8")
+		_, _ = w.Write(append([]byte(before), b...)) // a client that is gone does not read it
+	}
+}
+
 // New makes a page and its token.
 func New(o Options) *Page {
 	if o.Hint == nil {
 		o.Hint = func(error) string { return "" }
 	}
 	p := &Page{o: o, token: rand.Text(), mux: http.NewServeMux(), jobs: make(chan struct{}, maxJobs), data: make(map[string]*data)}
-	p.mux.HandleFunc("GET /{$}", p.asset("index.html", "text/html; charset=utf-8"))
-	p.mux.HandleFunc("GET /workbench/page.js", p.asset("page.js", "text/javascript; charset=utf-8"))
-	p.mux.HandleFunc("GET /workbench/icon.svg", p.asset("icon.svg", "image/svg+xml"))
-	p.mux.HandleFunc("GET /workbench/page.css", func(w http.ResponseWriter, _ *http.Request) {
-		own, _ := assets.ReadFile("page.css") // the file is embedded
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = w.Write(append([]byte(report.Style), own...))
-	})
+	p.mux.HandleFunc("GET /{$}", Asset(assets, "index.html", "text/html", ""))
+	p.mux.HandleFunc("GET /workbench/page.js", Asset(assets, "page.js", "text/javascript", ""))
+	p.mux.HandleFunc("GET /workbench/icon.svg", Asset(assets, "icon.svg", "image/svg+xml", ""))
+	p.mux.HandleFunc("GET /workbench/page.css", Asset(assets, "page.css", "text/css", report.Style))
 	p.mux.HandleFunc("GET /workbench/report", p.report)
 	p.mux.HandleFunc("POST /workbench/data", p.upload)
 	p.mux.HandleFunc("POST /workbench/live", p.live)
@@ -115,14 +125,6 @@ func protect(h http.Header) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-}
-
-func (p *Page) asset(name, kind string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		b, _ := assets.ReadFile(name) // the file is embedded
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(b)
-	}
 }
 
 // failure is an error in the form that the page gets.

@@ -25,6 +25,10 @@ function fail(f) {
     hint.className = "hint";
     hint.textContent = "hint: " + f.hint;
     box.append(hint);
+    for (const label of document.querySelectorAll("#question details label")) { // the option that it names
+      const flag = label.querySelector("code");
+      if (flag && f.hint.includes(flag.textContent)) label.closest("details").open = true;
+    }
   }
   box.hidden = false;
 }
@@ -116,6 +120,22 @@ function upload(file) {
   mine.signal.addEventListener("abort", () => request.abort());
   request.send(file);
 }
+
+// sample makes orders of a shop, of which one customer has a third.
+function sample() {
+  const lines = ["customer,ordered,order_no,total"];
+  const first = Date.UTC(2026, 0, 5);
+  for (let i = 0; i < 5000; i++) {
+    const customer = i % 3 ? "c" + i * 7919 % 400 : "c-wholesale";
+    lines.push([customer, new Date(first + i * 173000).toISOString(), "o" + (100000 + i * 7), (i * 31 % 9000 / 100).toFixed(2)].join(","));
+  }
+  return lines.join("\n") + "\n";
+}
+
+const sampleQueries = `SELECT * FROM shop.orders WHERE customer = ? AND ordered >= ? -- 80/s
+SELECT * FROM shop.orders WHERE order_no = ? -- 200/s
+INSERT INTO shop.orders (customer, ordered, order_no, total) VALUES (?, ?, ?, ?) -- 900/s
+`;
 
 function read(text) {
   try { return JSON.parse(text); } catch { return { error: "the answer cannot be read: " + text.slice(0, 200) }; }
@@ -255,6 +275,10 @@ async function compareNow() {
 $("question").addEventListener("submit", e => { e.preventDefault(); judge(); });
 $("queries").addEventListener("keydown", e => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); judge(); } });
 $("file").addEventListener("change", () => { if ($("file").files.length) upload($("file").files[0]); });
+$("try").addEventListener("click", () => {
+  $("queries").value = sampleQueries;
+  upload(new File([sample()], "orders.csv"));
+});
 $("open").addEventListener("click", openTable);
 $("stop").addEventListener("click", () => { if (work) work.abort(); });
 $("shards").addEventListener("input", () => { named(); compareSoon(150); });

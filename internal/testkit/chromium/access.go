@@ -2,6 +2,30 @@
 
 package chromium
 
+import "github.com/chromedp/chromedp"
+
+// Readable checks what every page owes its readers: words for a screen reader, contrast in both
+// colour schemes, and no more width than the screen has. widths are of screens, in pixels.
+func (tab *Tab) Readable(widths ...int64) {
+	tab.t.Helper()
+	if bad := tab.Unnamed(); len(bad) > 0 {
+		tab.t.Errorf("for a screen reader: %v", bad)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		tab.Media("", scheme)
+		if low := tab.LowContrast(); len(low) > 0 {
+			tab.t.Errorf("%s: too little contrast: %v", scheme, low)
+		}
+	}
+	tab.Media("", "")
+	for _, width := range widths {
+		tab.Do(chromedp.EmulateViewport(width, 800))
+		if wide := Value[int64](tab, `document.documentElement.scrollWidth`); wide > width {
+			tab.t.Errorf("on a screen of %d, the page is %d wide", width, wide)
+		}
+	}
+}
+
 // LowContrast returns the texts of the page whose contrast is below 4.5 (WCAG 2.2, 1.4.3).
 func (tab *Tab) LowContrast() []string {
 	tab.t.Helper()

@@ -19,7 +19,7 @@ import (
 
 // run moves keys on until ctx is done.
 func (o *rollovers) run(ctx context.Context) {
-	tick := time.NewTicker(o.x.lookEvery())
+	tick := time.NewTicker(o.x.doors.lookEvery())
 	defer tick.Stop()
 	for {
 		select {
@@ -30,7 +30,7 @@ func (o *rollovers) run(ctx context.Context) {
 		}
 		within, cancel := context.WithTimeout(ctx, refreshLimit)
 		if err := o.step(within); err != nil && ctx.Err() == nil {
-			o.x.r.opts.Log.Warn("a key cannot go on to its next shard yet; it is tried again", "error", err)
+			o.x.opts.Log.Warn("a key cannot go on to its next shard yet; it is tried again", "error", err)
 		}
 		cancel()
 	}
@@ -115,7 +115,7 @@ func (o *rollovers) next(table [16]byte, key string) (next, has int) {
 // announce announces shard n of a key, unless it was announced already.
 func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n int) error {
 	for range appends {
-		began := o.x.lease.Now()
+		began := o.x.doors.lease.Now()
 		from := o.opening(table)
 		next, has := o.next(table, key)
 		if has+1 != n {
@@ -126,7 +126,7 @@ func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n 
 			return err
 		}
 		if did {
-			done := o.x.lease.Now()
+			done := o.x.doors.lease.Now()
 			o.mu.Lock()
 			o.mine[rolledTo{table, key, n}] = &announcement{from: from, done: done, good: done.Sub(began) <= o.writing}
 			o.mu.Unlock()
@@ -159,8 +159,8 @@ func (o *rollovers) open(ctx context.Context, at rolledTo) error {
 
 // opening returns an opening for a shard that is about to be announced.
 func (o *rollovers) opening(table [16]byte) int64 {
-	now := o.x.r.opts.Now().UnixMicro()
-	if o.x.member != nil {
+	now := o.x.opts.Now().UnixMicro()
+	if o.x.doors.member != nil {
 		return now + (o.writing + o.leaseAndDrift() + o.ahead + o.skew).Microseconds()
 	}
 	if !rule.On(rule.NothingFromTheFuture) {
@@ -177,13 +177,13 @@ func (o *rollovers) opening(table [16]byte) int64 {
 func (o *rollovers) ripe() []rolledTo {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	now, wait := o.x.lease.Now(), o.leaseAndDrift()
+	now, wait := o.x.doors.lease.Now(), o.leaseAndDrift()
 	var out []rolledTo
 	for at, a := range o.mine {
 		if !a.known {
 			continue
 		}
-		if o.x.member == nil {
+		if o.x.doors.member == nil {
 			// This door knows of the shard: its State has been renewed since. A deletion that is under
 			// way and was planned before will be done again. Those that were answered are noted.
 			a.good = o.latestOf(at.table, math.MinInt64).Load() < a.from || !rule.On(rule.NothingFromTheFuture)
@@ -211,31 +211,31 @@ func (o *rollovers) pending(at rolledTo) bool {
 		return true
 	}
 	since, known := o.closed[at]
-	return !known || o.x.lease.Now().Sub(since) < 3*o.leaseAndDrift()
+	return !known || o.x.doors.lease.Now().Sub(since) < 3*o.leaseAndDrift()
 }
 
 // leaseAndDrift returns how long a door may go by an older directory, by another door's clock.
 func (o *rollovers) leaseAndDrift() time.Duration {
-	if o.x.member == nil {
+	if o.x.doors.member == nil {
 		return 0
 	}
-	length := o.x.lease.Length()
+	length := o.x.doors.lease.Length()
 	return length + length/10
 }
 
 // lead returns how long it takes, from the announcement of a shard, until doors write to it.
 func (o *rollovers) lead() time.Duration {
-	if o.x.member == nil {
+	if o.x.doors.member == nil {
 		return 0
 	}
-	// The doors look at the directory, and at what can be opened, from time to time.
-	return o.writing + o.leaseAndDrift() + o.ahead + o.skew + 2*o.x.lookEvery()
+	// The doors read the directory at intervals, and open shards at intervals.
+	return o.writing + o.leaseAndDrift() + o.ahead + o.skew + 2*o.x.doors.lookEvery()
 }
 
 // doors returns how many doors are alive, and how many of them come before this one in the order of
 // their ids. Later ones announce a shard later, so that seldom two try it.
 func (o *rollovers) doors() (n, before int) {
-	seen := o.x.beaten.Load()
+	seen := o.x.doors.beaten.Load()
 	if seen == nil {
 		return 1, 0
 	}
@@ -253,7 +253,7 @@ func (o *rollovers) doors() (n, before int) {
 
 // look estimates how full the current shard of a key is, with what the other doors have shared.
 // It announces the next shard if the current one will be full when the next can be opened.
-// Otherwise it shares what this door has written, if that is much and there are other doors. It
+// Otherwise it shares this door's counts, if the door has written much and there are other doors. It
 // sets the next mark.
 func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	doors, rank := o.doors()
@@ -273,7 +273,7 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	pending := has > open && o.pending(rolledTo{f.table, f.key, has})
 	o.mu.Unlock()
 	f.mu.Lock()
-	now := o.x.r.opts.Now().UnixMicro()
+	now := o.x.opts.Now().UnixMicro()
 	at, rows, bytes := f.shard, f.rows, f.bytes
 	own := fullness(f.fill, rows, bytes)
 	share := 2.0 / float64(3*doors) // so many directory writes that, with the two of the next shard, there are two for each door
@@ -303,11 +303,11 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 		if f.ready == 0 {
 			f.ready = now
 		}
-		due = now-f.ready >= int64(min(rank, 2))*2*o.x.lookEvery().Microseconds()
+		due = now-f.ready >= int64(min(rank, 2))*2*o.x.doors.lookEvery().Microseconds()
 	}
 	if rest <= 0 && open <= at && at >= t.Layout.Max {
 		if _, told := o.full.LoadOrStore(f.table, true); !told {
-			o.x.r.opts.Log.Warn("a key has as many shards as it may have ('max'); its last shard takes all further rows", "table", t.Keyspace+"."+t.Name, "shards", at)
+			o.x.opts.Log.Warn("a key has as many shards as it may have ('max'); its last shard takes all further rows", "table", t.Keyspace+"."+t.Name, "shards", at)
 		}
 	}
 	toShare := doors > 1 && own-f.shared >= share
@@ -368,7 +368,7 @@ const (
 
 // tableOf returns a table of strategy rollover of the present State.
 func (o *rollovers) tableOf(id [16]byte) *plan.Table {
-	for _, all := range o.x.r.state.Load().Tables {
+	for _, all := range o.x.state.Load().Tables {
 		for _, t := range all {
 			if t.ID == id && t.Layout.Strategy == shard.Rollover {
 				return t
@@ -378,7 +378,7 @@ func (o *rollovers) tableOf(id [16]byte) *plan.Table {
 	return nil
 }
 
-// leave shares what the door has not shared yet, so that the doors which go on know of it.
+// leave shares the counts that the door has not shared yet. The doors that remain then know them.
 func (o *rollovers) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
 	defer cancel()
@@ -388,7 +388,7 @@ func (o *rollovers) leave() {
 			continue
 		}
 		if err := o.catalogue.Share(ctx, f.table, []byte(f.key), f.shard, f.rows, f.bytes); err != nil {
-			o.x.r.opts.Log.Warn("how full shards are is not shared with other doors; shards can become fuller than they should", "error", err)
+			o.x.opts.Log.Warn("how full shards are is not shared with other doors; shards can become fuller than they should", "error", err)
 			return
 		}
 	}

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/syntax"
-	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/observe"
 )
 
@@ -29,7 +27,6 @@ import (
 // The ids are those that Cassandra gives, also for statements on sharded tables. So a statement
 // keeps its id when its table is dropped and created again, sharded or not. Drivers do not accept
 // another id for a statement that they prepare again.
-// more: drivers do not take another id for a statement that they prepare again.
 
 // known is what an id stands for. One of the first three fields is set.
 type known struct {
@@ -78,7 +75,7 @@ func (x *schemas) passes(p *passed) bool {
 	}
 	if !ofRows(p.kind) {
 		h := syntax.Target(p.text)
-		if v.namesCatalogue(h, p.text, p.keyspace) || !x.isStores(h, p.keyspace, p.text) {
+		if v.namesCatalogue(h, p.text, p.keyspace) || !v.isStores(h, p.keyspace, p.text) {
 			return false
 		}
 	}
@@ -88,7 +85,7 @@ func (x *schemas) passes(p *passed) bool {
 		}
 	}
 	p.seen.Store(v)
-	p.series.Store(x.r.seriesOf(p.kind, p.keyspace, p.tables))
+	p.series.Store(seriesOf(x.opts.Requests, p.kind, p.keyspace, p.tables))
 	return true
 }
 
@@ -103,40 +100,18 @@ func (r *Router) ClaimsID(id []byte) (claimed bool, of *observe.Series) {
 	case k.passed == nil:
 		return true, nil
 	}
-	claimed = !r.schema.passes(k.passed) || r.schema.lease.Over() && !k.passed.system
+	claimed = !r.schema.passes(k.passed) || r.schema.doors.lease.Over() && !k.passed.system
 	return claimed, k.passed.series.Load()
 }
 
 // Spreads implements cqldoor.Router.
-func (r *Router) Spreads(driver string) bool { return r.schema.nodes.mannerOf(driver) == noKeyIndexes }
-
-// Prepared implements cqldoor.Router.
-func (r *Router) Prepared(id []byte, keyspace, text string) { r.prepared(id, nil, keyspace, text) }
-
-// prepared remembers that the store handles a statement under a view. v may be nil.
-func (r *Router) prepared(id []byte, v *view, keyspace, text string) {
-	p := newPassed(keyspace, text)
-	p.seen.Store(v)
-	p.series.Store(r.seriesOf(p.kind, keyspace, p.tables))
-	size := len(p.text)
-	for _, n := range p.tables {
-		size += len(n.Keyspace) + len(n.Name) + 32
-	}
-	r.registry.known.put(&known{id: keyOf(id), passed: p, size: size})
+func (r *Router) Spreads(driver string) bool {
+	return r.schema.doors.nodes.mannerOf(driver) == noKeyIndexes
 }
 
-// passedOn remembers the statement of a PREPARE that the router has sent to the store, under a
-// view. If the store could prepare a statement on a table that the door does not know, the store
-// handles it.
-func (r *Router) passedOn(req *cqldoor.Request, v *view, keyspace, text string, resp wire.Message) {
-	if req.Op != wire.OpPrepare || resp.Op != wire.OpResult {
-		return
-	}
-	if _, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body); err == nil && wire.KindOf(body) == wire.ResultPrepared {
-		if p, err := wire.ParsePrepared(req.Version, body); err == nil {
-			r.prepared(p.ID, v, keyspace, text)
-		}
-	}
+// Prepared implements cqldoor.Router.
+func (r *Router) Prepared(id []byte, keyspace, text string) {
+	r.relays.prepared(id, nil, keyspace, text)
 }
 
 // keyOf returns an id as a map key. Ids of other stores may have other lengths.

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mover
+
+import (
+	"context"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// unit holds rows of one physical partition that have the same old and the same new place; if they are
+// to be deleted, the same place. The mover handles them together: one request reads all of them at a
+// place, and one writes or deletes them there.
+type unit struct {
+	from, to int
+	rows     []*row
+	bytes    int
+}
+
+// A unit has at most unitRows rows. If it has several, they have at most unitBytes bytes together, so
+// that Cassandra does not refuse a batch of them (batch_size_fail_threshold, 50 KiB).
+const (
+	unitRows  = 32
+	unitBytes = 8 << 10
+)
+
+// units are the units of the partition that the pass is in.
+type units []*unit
+
+// take counts a row that the scan has met. If it moves, take adds it to the unit of its places, and
+// begins the work on the unit when that is full.
+func (p *pass) take(ctx context.Context, work *crew, open *units, r *row, c *counts) {
+	from, to := p.table.places(r)
+	c.rows++
+	if r.shard != from && r.shard != to {
+		c.strays++
+	}
+	if from == to {
+		return // the row does not move, or is a remnant outside every change
+	}
+	atOld, atNew := r.shard == from, r.shard == to
+	one := int64(1)
+	if r.clustering == nil || !atOld {
+		one = 0 // static columns do not count as rows, and each row counts once
+	}
+	var needed bool
+	switch p.work {
+	case reshard.Wait: // only count
+		c.Total += one
+	case reshard.Copy:
+		c.Moved += one
+		needed = atOld
+	case reshard.Verify:
+		c.Verified += one
+		needed = atOld || atNew
+	case reshard.Sweep, reshard.Clean:
+		needed = atOld
+	case reshard.Discard:
+		needed = atNew
+	}
+	if !needed {
+		return
+	}
+	switch p.work { // deletions are all at the place where the scan is
+	case reshard.Clean:
+		to = from
+	case reshard.Discard:
+		from = to
+	}
+	alone := r.clustering == nil || p.table.in(r.shard).rows == ""
+	begin := func(i int) {
+		u := (*open)[i]
+		*open = slices.Delete(*open, i, i+1)
+		work.do(func() error { return p.handle(ctx, u) })
+	}
+	i := -1
+	if !alone {
+		i = slices.IndexFunc(*open, func(u *unit) bool { return u.from == from && u.to == to })
+	}
+	if i >= 0 && (*open)[i].bytes+r.size() > unitBytes {
+		begin(i)
+		i = -1
+	}
+	if i < 0 {
+		i = len(*open)
+		*open = append(*open, &unit{from: from, to: to})
+	}
+	u := (*open)[i]
+	u.rows = append(u.rows, r)
+	u.bytes += r.size()
+	if alone || len(u.rows) == unitRows {
+		begin(i)
+	}
+}
+
+// finish begins the work on the units that are left of a partition.
+func (p *pass) finish(ctx context.Context, work *crew, open *units) {
+	for _, u := range *open {
+		work.do(func() error { return p.handle(ctx, u) })
+	}
+	*open = (*open)[:0]
+}
+
+// size returns the bytes of a row.
+func (r *row) size() (n int) {
+	for _, k := range r.key {
+		n += len(k)
+	}
+	for _, c := range r.clustering {
+		n += len(c)
+	}
+	for _, c := range r.cells {
+		n += len(c.value)
+	}
+	return n
+}
+
+// handle does a pass's work on a unit.
+func (p *pass) handle(ctx context.Context, u *unit) error {
+	switch p.work {
+	case reshard.Copy:
+		return p.copy(ctx, u.rows, u.to)
+	case reshard.Sweep:
+		// Nearly all rows are at the new place already, and a look is cheaper than a write.
+		late, err := p.different(ctx, u.rows, u.to)
+		if err != nil {
+			return err
+		}
+		return p.copy(ctx, late, u.to)
+	case reshard.Verify:
+		other := u.to
+		if u.rows[0].shard == u.to {
+			other = u.from
+		}
+		rows, err := p.different(ctx, u.rows, other)
+		for _, r := range rows {
+			if err == nil {
+				err = p.carry(ctx, reshard.Verify.Program(), r, u.from, u.to)
+			}
+		}
+		return err
+	case reshard.Clean, reshard.Discard:
+		return p.remove(ctx, u.rows)
+	}
+	return nil
+}
+
+// copy writes rows to a place.
+func (p *pass) copy(ctx context.Context, rows []*row, to int) error {
+	var parts []statement
+	for _, r := range rows {
+		parts = append(parts, p.table.copyTo(r, to)...)
+	}
+	return p.write(ctx, parts)
+}
+
+// remove deletes rows that were left behind, or copies. No row of their key comes to this place
+// again, so the deletions may be newer than every write.
+func (p *pass) remove(ctx context.Context, rows []*row) error {
+	now := p.now().UnixMicro()
+	var parts []statement
+	for _, r := range rows {
+		parts = append(parts, p.table.remove(r, now))
+	}
+	return p.write(ctx, parts)
+}
+
+// different returns the rows that differ from what another place has for them.
+func (p *pass) different(ctx context.Context, rows []*row, shard int) ([]*row, error) {
+	there, err := p.lookAll(ctx, rows, shard)
+	if err != nil {
+		return nil, err
+	}
+	var out []*row
+	for i, r := range rows {
+		if !alike(r, &there[i]) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// carry runs a program of acts on one row.
+func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, to int) error {
+	var old, new row
+	for _, a := range program {
+		var parts []statement
+		var err error
+		switch a {
+		case reshard.LookOld:
+			old, err = p.look(ctx, r, from)
+		case reshard.LookNew:
+			new, err = p.look(ctx, r, to)
+		case reshard.CopyNew:
+			parts = p.table.copyTo(&old, to)
+		case reshard.CopyOld:
+			parts = p.table.copyTo(&new, from)
+		case reshard.DropOld:
+			parts = p.table.drop(&old, &new)
+		case reshard.DropNew:
+			parts = p.table.drop(&new, &old)
+		}
+		if len(parts) > 0 {
+			err = p.write(ctx, parts)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look reads a row at a place.
+func (p *pass) look(ctx context.Context, r *row, shard int) (row, error) {
+	out := row{key: r.key, clustering: r.clustering, shard: shard}
+	at := p.table.in(shard)
+	text := at.row
+	if r.clustering == nil {
+		text = at.stat
+	}
+	got, err := p.query(ctx, look, statement{text, at.bind(r, nil, shard)}, nil)
+	if err != nil {
+		return out, err
+	}
+	out.cells = make([]cell, len(at.columnsOf(r)))
+	if len(got.rows) > 0 {
+		out.cells = readCells(got.rows[0][1:])
+		out.there = r.clustering != nil || occupied(out.cells)
+	}
+	return out, nil
+}
+
+// lookAll reads the rows of a unit at a place. It takes a row as absent whose clustering key the
+// place has in other bytes that mean the same.
+func (p *pass) lookAll(ctx context.Context, rows []*row, shard int) ([]row, error) {
+	if len(rows) == 1 {
+		one, err := p.look(ctx, rows[0], shard)
+		return []row{one}, err
+	}
+	at := p.table.in(shard)
+	n := len(at.physical.Clustering)
+	found := make(map[string][]cell, len(rows))
+	for s, state := (statement{at.rows, at.bindRows(rows, shard)}), []byte(nil); ; {
+		got, err := p.query(ctx, look, s, state)
+		if err != nil {
+			return nil, err
+		}
+		for _, raw := range got.rows {
+			found[name(raw[:n])] = readCells(raw[n:])
+		}
+		if state = got.next; state == nil {
+			break
+		}
+	}
+	none := make([]cell, len(at.physical.Regulars))
+	out := make([]row, len(rows))
+	for i, r := range rows {
+		out[i] = row{key: r.key, clustering: r.clustering, shard: shard, cells: none}
+		if cells, ok := found[name(r.clustering)]; ok {
+			out[i].there, out[i].cells = true, cells
+		}
+	}
+	return out, nil
+}
+
+// name returns a clustering key as one string.
+func name(clustering [][]byte) string {
+	var b []byte
+	for _, c := range clustering {
+		b = wire.AppendBytes(b, c)
+	}
+	return string(b)
+}

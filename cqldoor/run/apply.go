@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+)
+
+// applier sends physical writes over the client's link, and collects their results. It does not
+// know what they are for.
+type applier struct {
+	registry *registry
+	fanOut   int // how many writes of one statement may be under way
+}
+
+// mutate executes the physical writes of one statement, all or none.
+func (a *applier) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mutation, counter bool, params *wire.Params) error {
+	if len(ms) < 2 {
+		return a.mutateEach(ctx, req, plan.Listed(ms), params)
+	}
+	if e, ok := req.Link.(*coordinator); ok {
+		e.single()
+	}
+	b := wire.Batch{Type: wire.BatchLogged}
+	if counter {
+		b.Type = wire.BatchCounter
+	}
+	if err := a.appendMutations(ctx, req, &b, ms); err != nil {
+		return err
+	}
+	return a.sendBatch(ctx, req, &b, params, nil)
+}
+
+// mutateEach sends writes that need not be applied together: deletions in disjoint shards. The
+// coordinators give their timestamps, so that a slow door's clock cannot make a deletion older
+// than the data that it deletes.
+func (a *applier) mutateEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error {
+	if err := a.applyEach(ctx, req, ms, params); err != nil {
+		return err
+	}
+	return respond(ctx, req, nil, wire.AppendVoid(nil))
+}
+
+// applyEach is mutateEach without an answer.
+func (a *applier) applyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error {
+	done := make(chan error, a.fanOut)
+	under := 0
+	wait := func() error {
+		select {
+		case err := <-done:
+			under--
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	send := func(m *plan.Mutation) error {
+		ids, err := a.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+		if err != nil {
+			return err
+		}
+		p := *params
+		p.SetKeyspace(nil)
+		p.SetValues(encodeValues(m.Values))
+		body := wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
+		v := req.Version
+		under++
+		req.Link.Send(ctx, wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
+			_, err := resultOf(v, resp)
+			done <- err
+		})
+		return nil
+	}
+	var first error
+	for m, err := range ms.Each() {
+		if first = cmp.Or(err, ctx.Err()); first == nil && under == a.fanOut {
+			first = wait()
+		}
+		if first == nil {
+			first = send(&m)
+		}
+		if first != nil {
+			break // nothing more is sent
+		}
+	}
+	for under > 0 && ctx.Err() == nil {
+		first = cmp.Or(first, wait())
+	}
+	if under > 0 {
+		first = cmp.Or(first, ctx.Err())
+	}
+	if first != nil {
+		return first
+	}
+	return nil
+}
+
+// maxBatch is the largest number of bytes of statements in a BATCH of the door's: what Cassandra
+// accepts in one message and one mutation by default. An UPDATE with IN repeats its values for
+// each row.
+const maxBatch = 16 << 20
+
+var errBatchTooLarge = wire.Invalidf("Batch too large")
+
+// appendMutations adds physical writes to a batch.
+func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation) error {
+	const overhead = 1 + 2 + 16 + 2 // bytes of a statement besides its values
+	n := len(b.Raw)
+	for i := range ms {
+		n += overhead
+		for _, v := range ms[i].Values {
+			n += 4 + len(v.Bytes)
+		}
+		if n > maxBatch && b.Count+i > 0 {
+			return errBatchTooLarge
+		}
+	}
+	b.Raw = slices.Grow(b.Raw, n-len(b.Raw))
+	for i := range ms {
+		m := &ms[i]
+		ids, err := a.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+		if err != nil {
+			return err
+		}
+		b.Raw = wire.AppendBatchStatement(b.Raw, &wire.BatchStatement{Prepared: true, ID: ids.statement, Values: encodeValues(m.Values)})
+		b.Count++
+	}
+	return nil
+}
+
+// sendBatch sends a batch and answers with its result. of is the table of the batch's conditions, nil
+// if it has none.
+func (a *applier) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params, of *plan.Table) error {
+	body, err := a.applyBatch(ctx, req, b, params)
+	if err != nil {
+		return err
+	}
+	if of != nil {
+		if body, err = logicalRow(req.Version, body, of); err != nil {
+			return err
+		}
+	}
+	return respond(ctx, req, nil, body)
+}
+
+// applyBatch sends a batch and returns its result.
+func (a *applier) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params) ([]byte, error) {
+	if b.Count > plan.MaxMutations {
+		return nil, wire.Invalidf("Too many statements in a batch: write_sharding makes %d of it, the protocol allows %d", b.Count, plan.MaxMutations)
+	}
+	b.Params = wire.Params{Consistency: params.Consistency}
+	if params.Has(wire.QuerySerialConsistency) {
+		b.Params.SetSerialConsistency(params.SerialConsistency)
+	}
+	if params.Has(wire.QueryDefaultTimestamp) {
+		b.Params.SetDefaultTimestamp(params.DefaultTimestamp)
+	}
+	if params.Has(wire.QueryKeyspace) { // for statements that are passed on unchanged
+		b.Params.SetKeyspace(params.Keyspace)
+	}
+	if params.Has(wire.QueryNowInSeconds) {
+		b.Params.SetNowInSeconds(params.NowInSeconds)
+	}
+	return call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpBatch, Body: wire.AppendBatch(nil, req.Version, b)})
+}

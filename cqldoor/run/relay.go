@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/observe"
+)
+
+// relays sends requests to the store unchanged, and remembers what the store has prepared by them.
+type relays struct {
+	registry *registry
+	view     *atomic.Pointer[view]
+	requests *observe.Requests // measures statements; may be nil
+}
+
+// relay sends a request unchanged and replies with its response.
+func (x *relays) relay(ctx context.Context, req *cqldoor.Request) error {
+	resp, err := x.forward(ctx, req)
+	if err == nil {
+		req.Reply(resp)
+	}
+	return err
+}
+
+// forward sends a request unchanged and waits for its response. If the request prepares a
+// statement, clients may execute it from then on.
+func (x *relays) forward(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
+	v := x.view.Load()
+	resp, err := send(ctx, req)
+	if err != nil || req.Op != wire.OpPrepare {
+		return resp, err
+	}
+	if body, err := bodyOf(req.Message); err == nil {
+		if p, err := wire.ParsePrepare(req.Version, body); err == nil {
+			keyspace := req.Keyspace
+			if p.Keyspace != nil {
+				keyspace = string(p.Keyspace)
+			}
+			x.passedOn(req, v, keyspace, string(p.Text), resp)
+		}
+	}
+	return resp, nil
+}
+
+func send(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
+	link := req.Link
+	if e, ok := link.(*coordinator); ok {
+		link = e.Forwarder // the client gets the whole response, with its warnings
+	}
+	done := make(chan wire.Message, 1)
+	link.Send(ctx, req.Message, func(resp wire.Message) {
+		resp.Body = slices.Clone(resp.Body)
+		done <- resp
+	})
+	select {
+	case resp := <-done:
+		return resp, nil
+	case <-ctx.Done():
+		return wire.Message{}, ctx.Err()
+	}
+}
+
+// passedOn remembers the statement of a PREPARE that the router has sent to the store, under a
+// view. If the store could prepare a statement on a table that the door does not know, the store
+// handles it.
+func (x *relays) passedOn(req *cqldoor.Request, v *view, keyspace, text string, resp wire.Message) {
+	if req.Op != wire.OpPrepare || resp.Op != wire.OpResult {
+		return
+	}
+	if _, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body); err == nil && wire.KindOf(body) == wire.ResultPrepared {
+		if p, err := wire.ParsePrepared(req.Version, body); err == nil {
+			x.prepared(p.ID, v, keyspace, text)
+		}
+	}
+}
+
+// prepared remembers that the store handles a statement under a view. v may be nil.
+func (x *relays) prepared(id []byte, v *view, keyspace, text string) {
+	p := newPassed(keyspace, text)
+	p.seen.Store(v)
+	p.series.Store(seriesOf(x.requests, p.kind, keyspace, p.tables))
+	size := len(p.text)
+	for _, n := range p.tables {
+		size += len(n.Keyspace) + len(n.Name) + 32
+	}
+	x.registry.known.put(&known{id: keyOf(id), passed: p, size: size})
+}
