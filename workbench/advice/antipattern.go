@@ -17,10 +17,10 @@ import (
 // Antipattern is a fault of a key, by its usual name, that the data or the queries show.
 type Antipattern struct {
 	// Name is low cardinality, hot, load varies, burst, unpredictable, too granular, null,
-	// sequence ids, unbounded, skew or collision.
+	// sequence ids, unbounded, skew, collision or too large.
 	Name     string   `json:"name"`
 	Columns  []string `json:"columns"`
-	Severity int      `json:"severity"` // InTheKey, Asked or Tempting
+	Severity int      `json:"severity"` // Whatever, InTheKey, Asked or Tempting
 	Evidence string   `json:"evidence"`
 	Mended   string   `json:"mended,omitempty"` // how the design that is advised mends it: "where 3 shards share its load"
 	Loss     *Loss    `json:"loss,omitempty"`   // only of a collision, at the stated rate
@@ -31,6 +31,7 @@ const (
 	InTheKey = 3 // all its columns are in the verdict's key
 	Asked    = 2 // queries name all its columns
 	Tempting = 1 // no query names all its columns
+	Whatever = 4 // it concerns the rows under any key
 )
 
 // HotKey is a value of columns that has far more rows than others.
@@ -134,6 +135,10 @@ func (s critic) antipatterns(best *Design, kept bool) []Antipattern {
 		}) {
 			return
 		}
+		if a.Severity == Whatever {
+			out = append(out, a)
+			return
+		}
 		a.Severity = Tempting
 		if !slices.ContainsFunc(a.Columns, func(c string) bool { return !s.askedFor(c) }) {
 			a.Severity = Asked
@@ -163,13 +168,13 @@ func (s critic) antipatterns(best *Design, kept bool) []Antipattern {
 		if len(m.Largest) > 0 && !timed && !s.implied(d) {
 			top := m.Largest[0]
 			if s.low(d) {
-				add("low cardinality", columns, "%s values for %s rows", estimated(m.Partitions, whole), number(float64(m.Rows)))
+				add("low cardinality", columns, "%s for %s", estimatedCount(m.Partitions, "value"), countOf(float64(m.Rows), "row"))
 			}
 			if isHot(top.Share, n) {
 				add("hot", columns, "%s", hotText(top.Values, top.Rows, m.Partitions, float64(m.Rows), "keys"))
 			}
 			if n >= 3 && isSkewed(m) {
-				add("skew", columns, "the largest partition has %s rows, half of the partitions %s or fewer", estimated(m.RowSizes.Max, whole), estimated(m.RowSizes.P50, whole))
+				add("skew", columns, "the largest partition has %s, half of the partitions %s or fewer", estimatedCount(m.RowSizes.Max, "row"), estimated(m.RowSizes.P50, whole))
 			}
 		}
 		if g := s.growthOf(d); g.Unbounded && !timed && s.asksFor(d.Partition, best, false) && s.worthNaming(d, &g) {
@@ -194,7 +199,12 @@ func (s critic) antipatterns(best *Design, kept bool) []Antipattern {
 		add("burst", []string{s.time.Name}, "%s of the %ss have all rows: %s times the mean rate in those that do", percent(s.pace.busy), s.pace.unit, number(s.pace.burst))
 	}
 	for i := range s.p.Columns {
-		s.column(&s.p.Columns[i], add)
+		c := &s.p.Columns[i]
+		s.column(c, add)
+		if store := s.o.Target.store(); s.o.Target.units() && c.MaxBytes > store.MaxItem() {
+			put(Antipattern{Name: "too large", Columns: []string{c.Name}, Severity: Whatever, Evidence: fmt.Sprintf("its largest value has %s bytes, and %s refuses %ss of more than %s bytes: keep large values elsewhere, such as in an object store, or part them",
+				number(float64(c.MaxBytes)), store.Name(), store.Item(), number(float64(store.MaxItem())))})
+		}
 	}
 	if best != nil {
 		s.collision(best, put)
@@ -231,14 +241,14 @@ func (s critic) column(c *profile.Column, add func(string, []string, string, ...
 	}
 	asked := slices.ContainsFunc(s.qs, func(q queries.Query) bool { return q.Verb != queries.Insert && q.Bound(c.Name) != nil })
 	if missing := float64(c.Nulls + c.Empty); missing > 0 && asked {
-		add("null", name, "%s of %s rows have no value in it: a key has one, so the application writes a stand-in for these, or keeps them elsewhere", number(missing), number(rows))
+		add("null", name, "%s of %s have no value in it: a key has one, so the application writes a stand-in for these, or keeps them elsewhere; a further table by it does without them", number(missing), countOf(rows, "row"))
 	}
 	if c.Time != nil || len(c.Top) == 0 || c.Distinct.Value < 2 || s.fixed[c.Name] > 0 {
 		return
 	}
 	n, top := c.Distinct.Value, c.Top[0]
 	if n < lowCardinality && rows/n >= lowCardinalityRows {
-		add("low cardinality", name, "%s values for %s rows%s", estimated(c.Distinct, whole), number(rows), unasked(asked))
+		add("low cardinality", name, "%s for %s%s", estimatedCount(c.Distinct, "value"), countOf(rows, "row"), unasked(asked))
 	}
 	if n <= rows/2 && isHot(top.Share, n) {
 		add("hot", name, "%s%s", hotText([]string{top.Text}, top.Rows, c.Distinct, float64(c.Values), "values"), unasked(asked))
@@ -336,8 +346,8 @@ func (s critic) timedKey(d *Design, m *profile.Measured, add func(string, []stri
 		}
 	}
 	unit, _ := s.period(d)
-	add("unpredictable", columns, "at any moment all writes go to one key, the present %s; the largest has %s rows, half of them %s or fewer",
-		unitName(unit), estimated(m.RowSizes.Max, whole), estimated(m.RowSizes.P50, whole))
+	add("unpredictable", columns, "at any moment all writes go to one key, the present %s; the largest has %s, half of them %s or fewer",
+		unitName(unit), estimatedCount(m.RowSizes.Max, "row"), estimated(m.RowSizes.P50, whole))
 	if unit <= profile.Minute {
 		s.burst(columns[0], add)
 	}
@@ -356,11 +366,19 @@ func (s critic) burst(column string, add func(string, []string, string, ...any))
 		all := c.Time.Last.Sub(c.Time.First).Seconds()/seconds(h.Granularity) + 1
 		evidence := fmt.Sprintf("%s keys for %s rows", number(float64(h.Busy)), number(float64(c.Values)))
 		if busy := float64(h.Busy) / all; busy < 0.5 {
-			evidence = fmt.Sprintf("rows come in bursts: %s of the %ss have any, the fullest %s", percent(busy), h.Granularity, number(h.Rows.Value))
+			evidence = fmt.Sprintf("%s of the %ss have any row", percent(busy), h.Granularity)
+			if inBursts(c, &h) {
+				evidence = fmt.Sprintf("rows come in bursts: %s of the %ss have any, the fullest %s", percent(busy), h.Granularity, number(h.Rows.Value))
+			}
 		}
 		add("too granular", []string{column}, "%s; a range needs a key for each %s", evidence, h.Granularity)
 		return
 	}
+}
+
+// inBursts reports whether the units of time that have any rows have several.
+func inBursts(c *profile.Column, h *profile.Period) bool {
+	return h.Rows.Low >= 10 && float64(c.Values)/float64(max(1, h.Busy)) >= 5
 }
 
 // rangedTime judges queries that restrict only a range of time.
@@ -379,7 +397,7 @@ func (s critic) rangedTime(add func(string, []string, string, ...any)) {
 			// Bursts make a key of seconds bad, whatever the queries ask for.
 			for _, h := range c.Time.Hot {
 				all := c.Time.Last.Sub(c.Time.First).Seconds()/seconds(h.Granularity) + 1
-				if h.Granularity <= profile.Minute && float64(h.Busy) < 0.5*all && h.Rows.Low >= 10 && float64(c.Values)/float64(max(1, h.Busy)) >= 5 {
+				if h.Granularity <= profile.Minute && float64(h.Busy) < 0.5*all && inBursts(c, &h) {
 					s.burst(r.Column, add)
 					break
 				}
@@ -393,7 +411,7 @@ func (s critic) collision(best *Design, put func(Antipattern)) {
 	if best.AddID {
 		repeated := ""
 		if s.p.Repeated.Value > 0 {
-			repeated = fmt.Sprintf(": %s rows are the same as another in every column", estimated(s.p.Repeated, whole))
+			repeated = fmt.Sprintf(": %s the same as another in every column", estimatedAre(s.p.Repeated, "row"))
 		}
 		put(Antipattern{Name: "collision", Columns: []string{}, Evidence: fmt.Sprintf("no columns tell rows apart for certain%s; a key of them would overwrite rows without a word", repeated)})
 		return

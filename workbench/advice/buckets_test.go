@@ -66,6 +66,12 @@ func advised(t *testing.T, asked, names string, row func(i int, at time.Time) st
 // advisedOf asks for advice about a CSV file, as a user does.
 func advisedOf(t *testing.T, asked, data string) *Report {
 	t.Helper()
+	return advisedFor(t, asked, data, Options{})
+}
+
+// advisedFor asks for advice with options.
+func advisedFor(t *testing.T, asked, data string, o Options) *Report {
+	t.Helper()
 	name := filepath.Join(t.TempDir(), "data.csv")
 	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
 		t.Fatal(err)
@@ -79,7 +85,7 @@ func advisedOf(t *testing.T, asked, data string) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, r, err := Run(t.Context(), src, qs, Options{}, profile.Options{}, nil)
+	_, r, err := Run(t.Context(), src, qs, o, profile.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -480,7 +480,7 @@ func (s *proposer) sharded(d *Design) []*Design {
 		}
 	}
 	hot := s.heatOf(d)
-	heat := s.shardsFor(hot.Writes, hot.Share)
+	heat := s.shardsFor(hot.Writes, hot.Share, hot.item)
 	add(heat)
 	if s.o.Target.nodes() {
 		size := s.projected(d).bytes

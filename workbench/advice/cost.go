@@ -26,7 +26,7 @@ type Cost struct {
 // costOf computes a design's cost, including its extras.
 func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 	c := Cost{Rated: s.rated()}
-	item := s.itemOf(d)
+	item := s.itemOf(d) + s.indexBytes(d, extras)
 	writeEach := math.Ceil(item / 1024)
 	for i := range s.qs {
 		q := &s.qs[i]

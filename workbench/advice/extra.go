@@ -5,6 +5,7 @@ package advice
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -82,6 +83,9 @@ func (s *ranker) extras(d *Design) []Extra {
 		e := &out[i]
 		e.Bucket = s.bucketColumnOf(e.design)
 		e.Why = fmt.Sprintf("serves %s, which the table's key does not", lines(e.Lines))
+		if t := s.sparse(e.design); t != "" {
+			e.Why += "; " + t
+		}
 		if e.Shards > 1 && s.share(e.design) >= hotShare {
 			e.Why += fmt.Sprintf("; without shards its hottest key takes %s of all writes", percent(s.share(e.design)))
 		}
@@ -91,6 +95,15 @@ func (s *ranker) extras(d *Design) []Extra {
 		}
 	}
 	return out
+}
+
+// sparse says which rows a further table does not have; "": it has all.
+func (s *ranker) sparse(d *Design) string {
+	m := s.of(d)
+	if m == nil || m.Unkeyed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s have no value in %s, and are not in it", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
 }
 
 // besides returns a further table's design to which it adds the columns of the table's primary key,

@@ -237,7 +237,7 @@ func (s *sizes) growthOf(d *Design) Growth {
 	g.Unbounded = true
 	shards := float64(max(1, d.Shards))
 	g.rowsPerSecond = s.load.insert * s.share(d) / shards
-	g.bytesPerSecond = g.rowsPerSecond * s.rowBytes(d)
+	g.bytesPerSecond = s.load.insert * s.bytesPerInsert(d) / shards
 	g.low, g.high = spread(course(m))
 	if fixed {
 		by = fmt.Sprintf("to the %s values there are", estimated(m.Partitions, whole))
@@ -246,7 +246,7 @@ func (s *sizes) growthOf(d *Design) Growth {
 	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, estimated(times(s.shareEstimate(d), s.load.insert/shards), number))
 	if s.load.ttl > 0 {
 		g.Unbounded = false
-		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at %s", capacity.Duration(s.load.ttl), estimated(times(s.shareEstimate(d), s.load.insert/shards*s.rowBytes(d)*s.load.ttl), sizeText))
+		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at %s", capacity.Duration(s.load.ttl), estimated(times(s.shareEstimate(d), g.bytesPerSecond/s.share(d)*s.load.ttl), sizeText))
 		return g
 	}
 	s.hits(&g, d, m)
@@ -404,5 +404,23 @@ func (s *sizes) fills(d *Design, period float64) (rows, bytes float64, why strin
 	if rows > 1 && shards > 1 {
 		rows *= 1 + 3/math.Sqrt(rows) // a hash does not fill shards evenly
 	}
-	return rows, rows * s.rowBytes(d), why
+	return rows, math.Max(rows*s.rowBytes(d), s.load.insert*s.bytesPerInsert(d)*period/shards), why
+}
+
+// bytesPerInsert returns how many bytes of each inserted row, on average, go to the partition that
+// gets most: its share of the rows, at the size of its own rows.
+func (s *sizes) bytesPerInsert(d *Design) float64 {
+	most := s.share(d) * s.rowBytes(d)
+	parts := s.timeless(d)
+	m := s.ofPartition(parts)
+	if len(parts) == 0 || m == nil || m.Rows == 0 {
+		return most
+	}
+	head := math.Max(0, m.ByteSizes.Mean-m.RowSizes.Mean*m.RowBytes) // of a partition, without its rows
+	added := s.rowBytes(d) - m.RowBytes                              // an id, or a bucket in another place
+	for i := range m.Largest {
+		p := &m.Largest[i]
+		most = math.Max(most, (p.Bytes.Value-head+p.Rows.Value*added)/float64(m.Rows))
+	}
+	return math.Max(most, (m.ByteSizes.Max.Value-head)/float64(m.Rows))
 }

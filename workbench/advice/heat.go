@@ -5,8 +5,10 @@ package advice
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
@@ -35,6 +37,8 @@ type Heat struct {
 	// own nodes. This node is a replica of the hottest partition, and takes its part of the rest.
 	Node      float64 `json:"node_share,omitempty"`
 	NodeLimit float64 `json:"node_limit,omitempty"` // writes a second
+
+	item float64 // bytes of an item of the hottest key, in stores that bill requests
 }
 
 // bounds returns the interval of the hottest key's rate, as factors of that rate.
@@ -69,7 +73,11 @@ type heats struct{ sizes }
 func (s *heats) heatOf(d *Design) Heat {
 	shards := float64(max(1, d.Shards))
 	mo := s.moment(d)
-	h := Heat{Source: s.load.from, Why: s.load.why, Share: mo.Share, ReadSource: Unknown, Moment: mo, Writes: mo.Writes / shards}
+	item := s.itemOf(d)
+	if s.o.Target.units() {
+		mo, item = s.hottest(d, mo, item)
+	}
+	h := Heat{Source: s.load.from, Why: s.load.why, Share: mo.Share, ReadSource: Unknown, Moment: mo, Writes: mo.Writes / shards, item: item}
 	h.Why += mo.text()
 	if s.o.Target.nodes() {
 		if s.load.writes > 0 {
@@ -84,7 +92,6 @@ func (s *heats) heatOf(d *Design) Heat {
 		}
 		return h
 	}
-	item := s.itemOf(d)
 	each := math.Ceil(item / 1024)
 	h.WriteUnits, h.WriteLimit = h.Writes*each, capacity.PartitionWriteUnits
 	h.ReadUnits, h.ReadLimit = s.hotReads(d, item), capacity.PartitionReadUnits
@@ -96,6 +103,49 @@ func (s *heats) heatOf(d *Design) Heat {
 	}
 	h.Splits = s.splits(d)
 	return h
+}
+
+// These say when the items of a key are larger or smaller than the others: if it has that many rows,
+// and their mean differs from that of all rows by that part of an item.
+const (
+	enoughItems = 20
+	otherSize   = 0.05
+)
+
+// hottest returns the moment of the key that gets most write units, and the bytes of its items. mo
+// is the moment of the key that gets most writes, and item the mean of all items. A key with fewer
+// writes may get more units, if its items are larger.
+func (s *heats) hottest(d *Design, mo Moment, item float64) (Moment, float64) {
+	parts := s.timeless(d)
+	m := s.ofPartition(parts)
+	if len(parts) == 0 || m == nil || len(m.Largest) == 0 || m.Rows == 0 {
+		return mo, item
+	}
+	head := math.Max(0, m.ByteSizes.Mean-m.RowSizes.Mean*m.RowBytes) // of a partition, without its rows
+	own := func(p *profile.Partition) float64 {
+		if p.Rows.Value < enoughItems {
+			return item
+		}
+		more := (p.Bytes.Value-head)/p.Rows.Value - m.RowBytes
+		if math.Abs(more) < otherSize*item {
+			return item
+		}
+		return math.Max(1, item+more)
+	}
+	best, bytes := mo, own(&m.Largest[0])
+	if i := slices.IndexFunc(m.Largest, func(p profile.Partition) bool { return slices.Equal(p.Values, mo.key) }); i >= 0 {
+		bytes = own(&m.Largest[i])
+	}
+	units := best.Writes * math.Ceil(bytes/1024)
+	for i := range m.Largest {
+		p := &m.Largest[i]
+		at := func(rows float64) float64 { return s.load.writes * rows / float64(m.Rows) }
+		if n := own(p); n > bytes && at(p.Rows.Value)*math.Ceil(n/1024) > units {
+			best = Moment{Writes: at(p.Rows.Value), Low: at(p.Rows.Low), High: at(p.Rows.High), All: s.load.writes, Share: p.Share, key: p.Values, larger: true}
+			bytes, units = n, best.Writes*math.Ceil(n/1024)
+		}
+	}
+	return best, bytes
 }
 
 // shardsOnNode returns about which share of a key's shards has a replica on the fullest of Nodes:

@@ -50,6 +50,22 @@ func estimated(e profile.Estimate, text func(float64) string) string {
 // whole formats a number, rounded to a whole one.
 func whole(x float64) string { return number(math.Round(x)) }
 
+// estimatedCount formats an estimated number of things: 1 row, 20 rows, 20 (18 to 22) rows.
+func estimatedCount(e profile.Estimate, what string) string {
+	if text := estimated(e, whole); text != "1" {
+		return text + " " + what + "s"
+	}
+	return "1 " + what
+}
+
+// estimatedAre is estimatedCount with the verb: 1 row is, 20 rows are.
+func estimatedAre(e profile.Estimate, what string) string {
+	if text := estimatedCount(e, what); text != "1 "+what {
+		return text + " are"
+	}
+	return "1 " + what + " is"
+}
+
 // exactlyOf returns an estimate for a number that was counted.
 func exactlyOf(x float64) profile.Estimate {
 	return profile.Estimate{Value: x, Low: x, High: x, Exact: true}

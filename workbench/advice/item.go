@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -46,8 +47,8 @@ func attributeBytes(c *profile.Column) float64 {
 }
 
 // itemOf returns the mean size of an item of a design's table. In DynamoDB that includes attributes
-// that join several columns of a key, and the hidden key of a table with shards. It leaves out the
-// attributes of indexes.
+// that join several columns of a key, and the hidden key of a table with shards. indexBytes
+// has the attributes of indexes.
 func (s *facts) itemOf(d *Design) float64 {
 	item := s.itemBytes()
 	if s.o.Target != DynamoDB {
@@ -58,6 +59,27 @@ func (s *facts) itemOf(d *Design) float64 {
 		item += float64(len("evenkeel.pk")+len("-")+len(fmt.Sprint(d.Shards))) + s.valueBytes(s.partNames(d))
 	}
 	return item
+}
+
+// indexBytes returns the mean size of the attributes that an item of a design's table has for its
+// indexes: those that join several columns.
+func (s *facts) indexBytes(d *Design, indexes []Extra) float64 {
+	if s.o.Target != DynamoDB {
+		return 0
+	}
+	have := [][]string{s.partNames(d), d.clusteringNames()}
+	total := 0.0
+	for i := range indexes {
+		e := indexes[i].design
+		sort := e.clusteringNames()
+		for _, names := range [][]string{s.partNames(e), sort[:min(1, len(sort))]} {
+			if !slices.ContainsFunc(have, func(h []string) bool { return slices.Equal(h, names) }) {
+				total += s.joinedBytes(names)
+				have = append(have, names)
+			}
+		}
+	}
+	return total
 }
 
 // joinedBytes returns the size of a key's attribute that the data do not have; 0 if the key is one

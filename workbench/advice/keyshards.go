@@ -40,12 +40,12 @@ const (
 	fewOf   = 10
 )
 
-// shardsFor returns how many shards a key needs for its heat, from its writes per second and its
-// share of all writes; 0 if it needs none.
-func (s *traffic) shardsFor(writes, share float64) float64 {
+// shardsFor returns how many shards a key needs for its heat, from its writes per second, its share
+// of all writes, and the bytes of its items; 0 if it needs none.
+func (s *traffic) shardsFor(writes, share, item float64) float64 {
 	switch {
 	case s.o.Target.units() && writes > 0:
-		plan, err := capacity.For(capacity.Request{Store: s.o.Target.store(), WritesPerSecond: writes, ItemBytes: max(1, int(math.Ceil(s.itemBytes())))})
+		plan, err := capacity.For(capacity.Request{Store: s.o.Target.store(), WritesPerSecond: writes, ItemBytes: max(1, int(math.Ceil(item)))})
 		if err != nil {
 			return shard.MaxShards
 		}
@@ -68,10 +68,13 @@ func (s *heats) keyShards(d *Design) *KeyShards {
 	}
 	unsharded := &Design{Partition: d.Partition, Clustering: d.Clustering, Desc: d.Desc, AddID: d.AddID, Shards: 1}
 	h := s.heatOf(unsharded)
+	if h.Moment.larger {
+		return nil // the hottest key is not the one with most rows
+	}
 	size := s.projected(unsharded)
 	wants := func(p *profile.Partition) int { // scaled from the hottest key by its share of the rows
 		part := p.Share / m.Largest[0].Share
-		n := s.shardsFor(h.Moment.Writes*part, h.Moment.Share*part)
+		n := s.shardsFor(h.Moment.Writes*part, h.Moment.Share*part, h.item)
 		if b := size.bytes * part; s.o.Target.nodes() && b > MaxBytes {
 			n = math.Max(n, math.Ceil(b/(MaxBytes*0.7)))
 		}

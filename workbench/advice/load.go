@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -80,6 +81,22 @@ func unitName(g profile.Granularity) string {
 		return "value"
 	}
 	return g.String()
+}
+
+// finest names the unit of the finest step of a column's times.
+func finest(t *profile.Time) string {
+	if t.Granularity != profile.Second {
+		return unitName(t.Granularity)
+	}
+	switch {
+	case t.Resolution < time.Microsecond:
+		return "nanosecond"
+	case t.Resolution < time.Millisecond:
+		return "microsecond"
+	case t.Resolution < time.Second:
+		return "millisecond"
+	}
+	return "second"
 }
 
 // rateOf returns a query's rate, or UnratedPerSecond if it has none.

@@ -136,8 +136,9 @@ type Moment struct {
 	To     string  `json:"to,omitempty"`
 	Why    string  `json:"why"`
 
-	key  []string
-	span float64 // seconds of the window; 0: unknown
+	key    []string
+	span   float64 // seconds of the window; 0: unknown
+	larger bool    // its items are larger than those of a key that gets more writes
 }
 
 // moment finds the busiest time, at the stated rate.
@@ -222,6 +223,8 @@ func (m *Moment) shareText() string {
 // text says when the busiest time is. It follows the text that names the rate's source.
 func (m *Moment) text() string {
 	switch {
+	case m.larger:
+		return fmt.Sprintf("; the hottest key has %s of them, and larger items than others", m.shareText())
 	case m.From != "" && m.Why != "":
 		return fmt.Sprintf("; at its busiest, from %s to %s, the hottest key has %s of them, and %s", m.From, m.To, m.shareText(), m.Why)
 	case m.From != "":

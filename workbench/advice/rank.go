@@ -65,7 +65,7 @@ func (s *ranker) scoreOf(d *Design) score {
 		if !d.AddID && m == s.exactly(d) { // a design that was not measured itself was made to lose no rows
 			c.lost = lost(m)
 		}
-		if missing := float64(m.Unkeyed); missing > nullPart*float64(s.p.Rows) {
+		if missing := float64(m.Unkeyed); missing > nullPart*float64(s.p.Rows) && !s.alone { // a further table does without them
 			c.lost += missing
 		} else {
 			c.null = missing

@@ -210,7 +210,7 @@ func (s *Study) candidate(x *ranked) Candidate {
 	c.TimeBucket, c.Serves = s.bucketOf(d), serves(d)
 	c.Cost = s.costOf(d, c.Extras)
 	if s.o.Target.units() {
-		c.ItemBytes = s.itemOf(d)
+		c.ItemBytes = s.itemOf(d) + s.indexBytes(d, c.Extras)
 	}
 	c.CellsMax = c.RowsMax * math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
 	if d.AddID {
@@ -298,16 +298,16 @@ func (s *Study) columns() []Column {
 		if c.Time != nil {
 			col.Granularity = unitName(c.Time.Granularity)
 			col.First, col.Last = c.Time.First.Format(isoTime), c.Time.Last.Format(isoTime)
-			what := fmt.Sprintf("time, to the %s", col.Granularity)
+			what := "time, to the " + finest(c.Time)
 			if s.time == c {
-				what = fmt.Sprintf("taken as the time of writing, to the %s", col.Granularity)
+				what = "taken as the time of writing, to the " + finest(c.Time)
 			}
 			note("%s", what)
 		}
 		if t := c.Made; t != nil {
 			col.Granularity, col.First, col.Last = unitName(t.Granularity), t.First.Format(isoTime), t.Last.Format(isoTime)
 			if s.time == c {
-				note("the time in it is taken as the time of writing, to the %s", col.Granularity)
+				note("the time in it is taken as the time of writing, to the %s", finest(t))
 			}
 		}
 		n := len(c.Growth)

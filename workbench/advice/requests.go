@@ -130,6 +130,9 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 			if len(k.columns) > 0 {
 				put(k)
 			}
+			for _, c := range s.nullsIn(v.Extras[i].design) { // DynamoDB refuses an empty text in the key of an index
+				notes = append(notes, fmt.Sprintf("leave %s out of an item that has no value in it", c))
+			}
 		}
 	case in.namedWhole(q) && !index:
 		operation = map[queries.Verb]string{queries.Read: "GetItem", queries.Update: "UpdateItem", queries.Delete: "DeleteItem"}[q.Verb]

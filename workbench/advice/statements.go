@@ -50,7 +50,11 @@ func (s cqlWriter) write(d *Design, v *Verdict) {
 			for j := range v.Extras {
 				e := &v.Extras[j]
 				x := s.statement(e.design, s.furtherTable(e), q)
-				x.Note = strings.TrimPrefix("the same into the further table; "+x.Note, "; ")
+				same := "the same into the further table"
+				if names := s.nullsIn(e.design); len(names) > 0 {
+					same += fmt.Sprintf(", only if %s %s a value", strings.Join(names, " and "), map[bool]string{true: "has", false: "have"}[len(names) == 1])
+				}
+				x.Note = strings.TrimPrefix(same+"; "+x.Note, "; ")
 				x.Note = strings.TrimSuffix(x.Note, "; ")
 				v.Statements = append(v.Statements, x)
 			}

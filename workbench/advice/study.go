@@ -125,7 +125,7 @@ func (s *Study) Alone() []profile.Candidate {
 	return s.candidates()
 }
 
-// candidates returns what is asked as candidates to measure.
+// candidates returns the designs that the caller asks to measure.
 func (s *Study) candidates() (out []profile.Candidate) {
 	for _, a := range s.asked {
 		c := a.design.candidate(s.timeName())

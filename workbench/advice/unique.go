@@ -55,10 +55,10 @@ func resolution(c *profile.Column) float64 {
 	if c.Time.Granularity > profile.Second {
 		return seconds(c.Time.Granularity)
 	}
-	if c.Time.First.Nanosecond() != 0 || c.Time.Last.Nanosecond() != 0 {
-		return 0.001
+	if c.Type.Kind == value.Timestamp {
+		return math.Max(0.001, c.Time.Resolution.Seconds()) // it has no finer parts
 	}
-	return 1
+	return c.Time.Resolution.Seconds()
 }
 
 // atFixedTimes reports whether the rows of a partition come more evenly than chance would make

@@ -59,6 +59,9 @@ func (s Store) Name() string { return stores[s].name }
 // Item returns the store's word for an item.
 func (s Store) Item() string { return stores[s].item }
 
+// MaxItem returns how many bytes an item may have.
+func (s Store) MaxItem() int { return stores[s].maxItem }
+
 // Read returns the store's word for reads of that consistency.
 func (s Store) Read(strong bool) string {
 	if strong {

@@ -36,8 +36,8 @@ func floorMod(a, b int64) int64 {
 	return m
 }
 
-// Zeros returns how many zeros end each number that counts a time from 1970: 3 of milliseconds that
-// are whole seconds.
+// Zeros returns how many zeros all numbers of the column end with, if they count time from 1970. For
+// example, it returns 3 if they are in milliseconds and each is a whole second.
 func (t *Time) Zeros() (n int) {
 	unit, counts := map[datetime.Unit]time.Duration{
 		datetime.Seconds: time.Second, datetime.Millis: time.Millisecond, datetime.Micros: time.Microsecond, datetime.Nanos: time.Nanosecond,

@@ -190,6 +190,9 @@ func (l *lane) readText(v *rows.Vector, n int, skip []bool) {
 		s := v.Spans[i]
 		if s.Null() || typed && s.Len() == 0 || s.Nested() || skip != nil && skip[i] {
 			l.null(i)
+			if s.Nested() && l.fixed == 0 && l.needs.size { // no key, but it is stored, as a text
+				l.size[i] = uint32(cellFlags + stored(l.typ, s.Len()))
+			}
 			continue
 		}
 		text := v.Bytes(i)

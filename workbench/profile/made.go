@@ -147,6 +147,37 @@ func (s *state) ids() *Time {
 	return nil
 }
 
+// mostGaps is the greatest share of its numbers that a sequence leaves out.
+const mostGaps = 0.9
+
+// findNumbers finds columns of numbers that could be times by their size, but are not: they rise
+// from row to row, as the times of another column do, at another pace and at another time, and
+// leave out few numbers. A file may begin in the middle of a sequence whose numbers are as large as
+// seconds since 1970.
+func (p *Profile) findNumbers() {
+	rising := func(c *Column) bool {
+		return c.Time != nil && c.Order.Monotonic && c.Order.Ascending >= c.Order.Descending && c.Values-c.Empty >= fewestIds
+	}
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		if !rising(c) || !c.Time.Unit.Counts() || !c.strict || c.Given || c.Order.Gaps > mostGaps {
+			continue
+		}
+		for j := range p.Columns {
+			o := &p.Columns[j]
+			if !rising(o) || o.Time.Unit != datetime.NoUnit || o.Distinct.Value < 3 {
+				continue
+			}
+			own, other := c.Time.Last.Sub(c.Time.First), o.Time.Last.Sub(o.Time.First)
+			if (own > 2*other || other > 2*own) && (c.Time.First.After(o.Time.Last.Add(own+other)) || o.Time.First.After(c.Time.Last.Add(own+other))) {
+				c.Note = fmt.Sprintf("integers that rise from row to row; no %s since 1970, for %s rises otherwise", c.Time.Unit, o.Name)
+				c.Time = nil
+				break
+			}
+		}
+	}
+}
+
 // findDays describes columns of numbers as days since 1970 if another column of time has the same
 // first and last day. Without that, numbers in the thousands are days only if they rise.
 func (p *Profile) findDays(states map[string]*state) {

@@ -31,11 +31,11 @@ func (m *measurer) measured(i, top int) *Measured {
 	out.RowSizes.Mean = ratio(total, out.Partitions.Value)
 
 	var most, mostBytes, sumBytes, sumRows, sumHeads float64 // of the sample
-	for _, k := range t.sample.Keys() {
-		most, mostBytes = max(most, size(k.Of)), max(mostBytes, bytes(k.Of))
-		sumBytes += bytes(k.Of)
-		sumRows += size(k.Of)
-		sumHeads += float64(k.Of.head)
+	for _, s := range t.sample.All() {
+		most, mostBytes = max(most, size(s)), max(mostBytes, bytes(s))
+		sumBytes += bytes(s)
+		sumRows += size(s)
+		sumHeads += float64(s.head)
 	}
 	out.RowBytes = ratio(sumBytes-sumHeads, sumRows)
 	perRow := ratio(sumBytes, sumRows)
@@ -65,12 +65,8 @@ func (m *measurer) measured(i, top int) *Measured {
 	out.RowSizes.cap(largest.High)
 	out.ByteSizes.cap(maxBytes.High)
 
-	known := make(map[uint64]*partitionSeen)
-	for _, k := range t.sample.Keys() {
-		known[k.Hash] = k.Of
-	}
 	for i := range list { // partitions that are also in the sample were counted from their first row on
-		if s := known[list[i].Hash]; s != nil {
+		if s := t.sample.Find(list[i].Hash); s != nil {
 			list[i].Low, list[i].High = s.rows, s.rows
 		}
 	}
@@ -79,7 +75,7 @@ func (m *measurer) measured(i, top int) *Measured {
 		p := Partition{Values: f.Of.id.values(), Shard: f.Of.id.shard, Token: f.Of.id.token, Rows: between(f.Low, f.High), Over: f.Of.sixteenths()}
 		p.Share = ratio(p.Rows.Value, total)
 		p.Bytes = f.Of.size(p.Rows)
-		if s := known[f.Hash]; s != nil {
+		if s := t.sample.Find(f.Hash); s != nil {
 			p.Bytes = exactly(float64(s.bytes))
 		}
 		out.Largest = append(out.Largest, p)
@@ -194,9 +190,10 @@ const tokenRanges = 4096
 func (m *Measured) tokens(t *tally, total float64) {
 	known := 0.0
 	if t.sample.Exact() {
-		for _, k := range t.sample.Keys() {
-			m.known = append(m.known, tokenRows{k.Of.token, float64(k.Of.rows)})
-			known += float64(k.Of.rows)
+		m.known = make([]tokenRows, 0, t.sample.Len())
+		for _, s := range t.sample.All() {
+			m.known = append(m.known, tokenRows{s.token, float64(s.rows)})
+			known += float64(s.rows)
 		}
 	} else {
 		for _, f := range t.top.List(1 << 30) {

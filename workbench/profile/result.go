@@ -67,15 +67,14 @@ func (s *state) column(rows int64, batches int, seams [2]order, o Options) (c Co
 // frequent returns the most frequent values, and how many rows the first one has. Values that are
 // also in the sample were counted from their first row on.
 func (s *state) frequent(top int) (list []Top, most Estimate) {
-	known, greatest := make(map[uint64]int64), int64(0)
-	for _, k := range s.sample.Keys() {
-		known[k.Hash] = k.Of.rows
-		greatest = max(greatest, k.Of.rows)
+	greatest := int64(0)
+	for _, f := range s.sample.All() {
+		greatest = max(greatest, f.rows)
 	}
 	all := s.top.List(1 << 30)
 	for i := range all {
-		if n := known[all[i].Hash]; n > 0 {
-			all[i].Low, all[i].High = n, n
+		if f := s.sample.Find(all[i].Hash); f != nil {
+			all[i].Low, all[i].High = f.rows, f.rows
 		}
 	}
 	slices.SortStableFunc(all, func(a, b sketch.Frequent[shown]) int { return cmp.Compare(b.High, a.High) })
@@ -196,19 +195,18 @@ func (s *state) unique() bool {
 
 // growth returns the share of the keys that has come by each tenth of the batches.
 func growth[T any](s *sketch.Sample[T], batches int, first func(*T) uint32) []float64 {
-	keys := s.Keys()
-	if len(keys) == 0 || batches == 0 {
+	if s.Len() == 0 || batches == 0 {
 		return nil
 	}
 	tenths := make([]float64, 10)
-	for _, k := range keys {
-		t := (int(first(k.Of)) - 1) * 10 / batches
+	for _, k := range s.All() {
+		t := (int(first(k)) - 1) * 10 / batches
 		tenths[min(max(t, 0), 9)]++
 	}
 	sum := 0.0
 	for i := range tenths {
 		sum += tenths[i]
-		tenths[i] = sum / float64(len(keys))
+		tenths[i] = sum / float64(s.Len())
 	}
 	return tenths
 }

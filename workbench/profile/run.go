@@ -241,6 +241,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 		p.Columns = append(p.Columns, column)
 		states[c.Name] = all.columns[i]
 	}
+	p.findNumbers()
 	p.findDays(states)
 	p.findNumbered(states)
 	for i := range p.Columns {

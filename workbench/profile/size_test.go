@@ -3,6 +3,7 @@
 package profile
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -31,5 +32,25 @@ func TestTextLen(t *testing.T) {
 		if n := textLen(typ, []byte(text)); n != len(v) {
 			t.Errorf("%s: %d bytes, serialized has %d", text, n, len(v))
 		}
+	}
+}
+
+// TestNestedIsStored checks that JSON objects and arrays count in the size of a row.
+func TestNestedIsStored(t *testing.T) {
+	bytes := func(nested string) float64 {
+		src := open(t, strings.Repeat(`{"k":"a","n":1,"o":`+nested+"}\n", 100))
+		p, err := Of(t.Context(), src, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _, err := Measure(t.Context(), src, p, []Candidate{{Partition: wholesOf("k"), Clustering: []string{"n"}}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m[0].RowBytes
+	}
+	text, object := bytes(`"x----------------y"`), bytes(`{"x":[1,2,3],"y":4}`)
+	if text+1 != object { // the text has a byte less
+		t.Errorf("a row has %v bytes with a text, %v with an object", text, object)
 	}
 }

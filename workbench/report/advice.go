@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/advice"
@@ -181,7 +182,7 @@ func (w *paper) risks(r *advice.Report) {
 	if len(r.Antipatterns) == 0 {
 		w.line("  none that the data and the queries show")
 	}
-	for _, a := range r.Antipatterns {
+	for _, a := range gathered(r.Antipatterns) {
 		on := ""
 		if len(a.Columns) > 0 {
 			on = " (" + strings.Join(a.Columns, ", ") + ")"
@@ -196,9 +197,43 @@ func (w *paper) risks(r *advice.Report) {
 	}
 }
 
+// alike is how many antipatterns of one name, of columns that only tempt, a report shows one by one.
+// If there are more, gathered joins the others into one.
+const alike = 3
+
+// gathered joins antipatterns of one name that concern columns which only tempt, if they are many:
+// a table of forty columns of codes has forty of them. JSON has each with its evidence.
+func gathered(list []advice.Antipattern) (out []advice.Antipattern) {
+	count, at := make(map[string]int), make(map[string]int)
+	for _, a := range list {
+		if a.Severity == advice.Tempting {
+			count[a.Name]++
+		}
+	}
+	for _, a := range list {
+		if a.Severity != advice.Tempting || count[a.Name] <= alike+1 {
+			out = append(out, a)
+			continue
+		}
+		if i, has := at[a.Name]; has {
+			out[i].Columns = append(slices.Clone(out[i].Columns), a.Columns...)
+			continue
+		}
+		count[a.Name+" shown"]++
+		if count[a.Name+" shown"] > alike {
+			at[a.Name] = len(out)
+			a.Evidence = fmt.Sprintf("%d further columns; --json has the evidence of each", count[a.Name]-alike)
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
 // severityText returns which keys an antipattern concerns, and how the advised one mends it.
 func severityText(a *advice.Antipattern) string {
 	switch {
+	case a.Severity == advice.Whatever:
+		return "whatever the key is"
 	case a.Mended != "":
 		return "in the key that is advised, " + a.Mended
 	case a.Severity == advice.InTheKey:

@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -142,5 +143,27 @@ func TestEstimatesCarryIntervals(t *testing.T) {
 	}
 	if err := json.Unmarshal(b, &j); err != nil || j.Intervals["rows_p99"] != (advice.Interval{Low: 3300, High: 3500}) || len(j.Intervals) != 3 {
 		t.Errorf("JSON: %v %v", j.Intervals, err)
+	}
+}
+
+// TestManyAntipatternsAreGathered checks that a table of many columns of few values has one line for
+// most of them, and that no other antipattern is joined.
+func TestManyAntipatternsAreGathered(t *testing.T) {
+	r := &advice.Report{}
+	for i := range 40 {
+		r.Antipatterns = append(r.Antipatterns, advice.Antipattern{Name: "low cardinality", Columns: []string{fmt.Sprintf("attr_%02d", i)}, Severity: advice.Tempting, Evidence: "9 values"})
+	}
+	for range 6 {
+		r.Antipatterns = append(r.Antipatterns, advice.Antipattern{Name: "hot", Columns: []string{"x"}, Severity: advice.Asked, Evidence: "x"})
+	}
+	list := gathered(r.Antipatterns)
+	if len(list) != 4+6 || len(list[3].Columns) != 37 || list[3].Columns[36] != "attr_39" || !strings.Contains(list[3].Evidence, "37 further columns") {
+		t.Errorf("%+v", list)
+	}
+	if few := gathered(r.Antipatterns[:4]); len(few) != 4 || few[3].Evidence != "9 values" {
+		t.Errorf("four are shown one by one: %+v", few)
+	}
+	if len(r.Antipatterns[3].Columns) != 1 {
+		t.Error("the report itself is changed")
 	}
 }

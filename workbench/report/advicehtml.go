@@ -219,7 +219,7 @@ func (p *advicePage) risks() {
 	} else {
 		p.raw("<ul>\n")
 	}
-	for _, a := range p.r.Antipatterns {
+	for _, a := range gathered(p.r.Antipatterns) {
 		p.put(fmt.Sprintf(`<li class="severity%d"><strong>`, a.Severity), a.Name, "</strong> <em>"+severityText(&a)+"</em> <code>", strings.Join(a.Columns, ", "), "</code>: ", p.hide.text(a.Evidence), ".</li>\n")
 	}
 	if len(p.r.Antipatterns) > 0 {
@@ -284,13 +284,22 @@ func (p *advicePage) comparison(id string, designs []*advice.Detail) {
 }
 
 // designs writes the table of designs.
+// whyText makes a sentence of why a design is not the best: "it costs 3.87 times as much".
+func whyText(why string) string {
+	switch first, _, _ := strings.Cut(why, " "); first {
+	case "is", "has", "costs", "loses", "reads", "filters":
+		return "it " + why
+	}
+	return why
+}
+
 func (p *advicePage) designs() {
 	p.raw("<section aria-labelledby=\"designs\"><h2 id=\"designs\" tabindex=\"-1\">Designs</h2>\n")
 	if p.r.Verdict == nil {
 		p.couldServe()
 		return
 	}
-	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table><caption id="designscaption">The best first; a star: no other is better in one thing and as good in the others.</caption>
+	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table class="designs"><caption id="designscaption">The best first; a star: no other is better in one thing and as good in the others.</caption>
 <thead><tr><th scope="col">Design</th><th scope="col" class="n">Rows lost</th><th scope="col" class="n">Unserved</th><th scope="col" class="n">Limits</th><th scope="col" class="n">Cost</th><th scope="col" class="n">Headroom</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th></tr></thead>
 `)
 	for i := range p.r.Candidates {
@@ -316,7 +325,7 @@ func (p *advicePage) designs() {
 		p.raw("</td></tr>\n")
 		var notes []string
 		if c.WhyLost != "" {
-			notes = append(notes, "Lost: "+p.hide.text(c.WhyLost)+".")
+			notes = append(notes, sentence(whyText(p.hide.text(c.WhyLost))))
 		}
 		for _, e := range c.Exceeded {
 			if e.Text != c.WhyLost {
@@ -350,7 +359,7 @@ func (p *advicePage) designs() {
 
 // couldServe writes the table of designs if no queries are known.
 func (p *advicePage) couldServe() {
-	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table><caption id="designscaption">What each design could serve.</caption>
+	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="designscaption"><table class="designs"><caption id="designscaption">What each design could serve.</caption>
 <thead><tr><th scope="col">Design</th><th scope="col" class="n">Partitions</th><th scope="col" class="n">Rows p50</th><th scope="col" class="n">p99</th><th scope="col" class="n">max</th><th scope="col" class="n">Largest</th><th scope="col">Could serve</th></tr></thead><tbody>
 `)
 	for i := range p.r.Candidates {

@@ -67,6 +67,9 @@ func TestFilesInABrowser(t *testing.T) {
 				if wide := chromium.Value[int64](tab, `document.documentElement.scrollWidth`); wide > width {
 					t.Errorf("on a screen of %d, the page is %d wide: %s", width, wide, chromium.Value[string](tab, fmt.Sprintf(`[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll,pre")).slice(0,5).map(e => e.outerHTML.slice(0,120)).join("\n")`, width)))
 				}
+				if cut := chromium.Value[bool](tab, `[...document.querySelectorAll(".designs")].some(e => e.scrollWidth > e.parentElement.clientWidth + 1)`); cut && width > 700 {
+					t.Errorf("on a screen of %d the table of designs is cut", width)
+				}
 				if width < 700 {
 					if cut := chromium.Value[[]string](tab, `[...document.querySelectorAll("pre")].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.slice(0, 60))`); len(cut) > 0 {
 						t.Errorf("on a screen of %d these are cut: %q", width, cut)

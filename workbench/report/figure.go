@@ -30,9 +30,17 @@ func (p *page) figure(id, caption, words string, legend []string, draw func(), t
 	p.raw("</figure>\n")
 }
 
+// wideDrawing is the width above which a drawing is not made smaller on a narrow screen, where its
+// words could not be read: the reader scrolls it.
+const wideDrawing = 600
+
 // open begins a drawing. words describe it to readers who do not see it.
 func (p *page) open(id string, width, height int, words string) {
-	p.put(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-labelledby="%s"><title id="%s">`, width, height, id, id), words, "</title>\n")
+	class := ""
+	if width > wideDrawing {
+		class = ` class="wide"`
+	}
+	p.put(fmt.Sprintf(`<svg%s viewBox="0 0 %d %d" role="img" aria-labelledby="%s"><title id="%s">`, class, width, height, id, id), words, "</title>\n")
 }
 
 // longNumber is the greatest length of a number's text, with an interval.

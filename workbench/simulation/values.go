@@ -217,8 +217,8 @@ func (s *Sizes) cap() { s.P50, s.P99 = s.P50.capped(s.Max.High), s.P99.capped(s.
 // most returns the rows and bytes of the largest value. The sample has counted its values from
 // their first row on. The frequent values have bounds.
 func (v *values) most() (rows, bytes Figure) {
-	for _, k := range v.sample.Keys() {
-		rows.Low, bytes.Low = max(rows.Low, float64(k.Of.rows)), max(bytes.Low, float64(k.Of.bytes))
+	for _, s := range v.sample.All() {
+		rows.Low, bytes.Low = max(rows.Low, float64(s.rows)), max(bytes.Low, float64(s.bytes))
 	}
 	rows, bytes = exactly(rows.Low), exactly(bytes.Low)
 	if v.sample.Exact() {

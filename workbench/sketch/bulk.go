@@ -32,9 +32,9 @@ func Bulks[S, T any](sample *Sample[S], top *Top[T], sampled func(*S) (rows, byt
 			}
 		}
 	}
-	for _, k := range sample.Keys() {
-		if !known[k.Hash] {
-			n, bytes := sampled(k.Of)
+	for hash, of := range sample.All() {
+		if !known[hash] {
+			n, bytes := sampled(of)
 			list = append(list, Bulk{weight, n, bytes})
 		}
 	}

@@ -9,8 +9,8 @@
 // are counted by themselves. Counters are dropped many at a time, as in Anderson et al. (2017), so
 // that a key costs a few nanoseconds.
 //
-// Sample keeps the keys whose hash is below a threshold, and halves the threshold when they become
-// too many. A key that is above the threshold once is above it for ever. So a kept key was kept
+// Sample keeps the keys whose hash is below a threshold, and lowers the threshold by an eighth when
+// they become too many. A key that is above the threshold once is above it for ever. So a kept key was kept
 // from its first row on, and its count is exact, whatever its frequency. A sample gives the number
 // of keys, percentiles of their counts, and sums over keys, with intervals.
 //

@@ -3,7 +3,7 @@
 package sketch
 
 import (
-	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"unsafe"
@@ -16,7 +16,6 @@ type Sample[T any] struct {
 	room  *Room  // nil: the sample does not grow beyond size
 	rows  int    // rows that came, if the sample is in a room
 	limit uint64 // hashes above are not kept
-	level int    // limit is 2^(64-level) - 1
 	keys  []sampled[T]
 	index index
 }
@@ -26,8 +25,8 @@ type sampled[T any] struct {
 	of   T
 }
 
-// NewSample makes a sample of up to size keys. Once more keys came, it keeps more than half of
-// size.
+// NewSample makes a sample of up to size keys. Once more keys came, it keeps about 7/8 of size or
+// more.
 func NewSample[T any](size int) *Sample[T] {
 	first := min(size, 256)
 	return &Sample[T]{size: size, limit: math.MaxUint64, keys: make([]sampled[T], 0, first), index: newIndex(first)}
@@ -50,11 +49,8 @@ func (s *Sample[T]) bytes() int { return s.size * (int(unsafe.Sizeof(sampled[T]{
 // shrink gives up half of the size.
 func (s *Sample[T]) shrink() {
 	s.size /= 2
-	s.rows /= 2
-	for len(s.keys) >= s.size && s.level < 63 {
-		s.level++
-		s.limit >>= 1
-		s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
+	for len(s.keys) >= s.size && s.limit > leastLimit {
+		s.lower()
 	}
 	s.keys = append(make([]sampled[T], 0, s.size), s.keys...)
 	s.index = newIndex(s.size)
@@ -91,31 +87,21 @@ func (s *Sample[T]) Clone() *Sample[T] {
 }
 
 func (s *Sample[T]) kept(hash uint64) *T {
-	tag := tagOf(hash)
-	for i := hash & s.index.mask; ; i = (i + 1) & s.index.mask {
-		p := s.index.places[i]
-		if p == 0 {
-			break
-		}
-		if p&^maxSlot != tag {
-			continue
-		}
-		if k := &s.keys[p&maxSlot-1]; k.hash == hash {
-			return &k.of
-		}
+	if i := s.place(hash); i >= 0 {
+		return &s.keys[i].of
 	}
 	if len(s.keys) == s.size && s.room != nil && (s.room.Free || s.repeats()) && s.room.more(s) {
 		s.size *= 2
 	}
 	if len(s.keys) == s.size {
-		s.halve()
+		s.thin()
 		if hash > s.limit {
 			return nil
 		}
 		return s.kept(hash)
 	}
 	if len(s.keys) == cap(s.keys) {
-		s.keys = slices.Grow(s.keys, min(cap(s.keys), s.size-cap(s.keys)))
+		s.keys = append(make([]sampled[T], 0, min(2*cap(s.keys), s.size)), s.keys...)
 		s.reindex()
 	}
 	s.keys = append(s.keys, sampled[T]{hash: hash})
@@ -123,13 +109,21 @@ func (s *Sample[T]) kept(hash uint64) *T {
 	return &s.keys[len(s.keys)-1].of
 }
 
-// halve keeps about every second key.
-func (s *Sample[T]) halve() {
-	for len(s.keys) == s.size && s.level < 63 {
-		s.level++
-		s.limit >>= 1
-		s.rows /= 2
-		s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
+// leastLimit is the limit below which a sample is not thinned.
+const leastLimit = 1 << 10
+
+// lower keeps about seven of eight keys. All samples lower their limits by the same steps, so that
+// the limit of merged samples is that of one of them.
+func (s *Sample[T]) lower() {
+	s.limit -= s.limit >> 3
+	s.rows -= s.rows >> 3
+	s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
+}
+
+// thin makes room for at least one key.
+func (s *Sample[T]) thin() {
+	for len(s.keys) == s.size && s.limit > leastLimit {
+		s.lower()
 	}
 	s.reindex()
 }
@@ -148,8 +142,8 @@ func (s *Sample[T]) reindex() {
 // Merge adds the keys of another sample, of other rows. join adds what the other keeps for a key to
 // what is kept here, which is zero for a new key.
 func (s *Sample[T]) Merge(other *Sample[T], join func(into, from *T)) {
-	if s.level < other.level {
-		s.level, s.limit = other.level, other.limit
+	if s.limit > other.limit {
+		s.limit = other.limit
 		s.keys = slices.DeleteFunc(s.keys, func(k sampled[T]) bool { return k.hash > s.limit })
 		s.reindex()
 	}
@@ -161,24 +155,45 @@ func (s *Sample[T]) Merge(other *Sample[T], join func(into, from *T)) {
 	}
 }
 
-// Kept is a key that is kept.
-type Kept[T any] struct {
-	Hash uint64
-	Of   *T
+// All returns the hashes of the kept keys and what is kept for them, in the order in which they
+// came.
+func (s *Sample[T]) All() iter.Seq2[uint64, *T] {
+	return func(yield func(uint64, *T) bool) {
+		for i := range s.keys {
+			if !yield(s.keys[i].hash, &s.keys[i].of) {
+				return
+			}
+		}
+	}
 }
 
-// Keys returns the kept keys, in the order of their hashes.
-func (s *Sample[T]) Keys() []Kept[T] {
-	list := make([]Kept[T], len(s.keys))
-	for i := range s.keys {
-		list[i] = Kept[T]{s.keys[i].hash, &s.keys[i].of}
+// Len returns the number of kept keys.
+func (s *Sample[T]) Len() int { return len(s.keys) }
+
+// Find returns what is kept for a key, or nil.
+func (s *Sample[T]) Find(hash uint64) *T {
+	if i := s.place(hash); i >= 0 {
+		return &s.keys[i].of
 	}
-	slices.SortFunc(list, func(a, b Kept[T]) int { return cmp.Compare(a.Hash, b.Hash) })
-	return list
+	return nil
+}
+
+// place returns where a key is in keys; -1: it is not kept.
+func (s *Sample[T]) place(hash uint64) int {
+	tag := tagOf(hash)
+	for i := hash & s.index.mask; ; i = (i + 1) & s.index.mask {
+		p := s.index.places[i]
+		if p == 0 {
+			return -1
+		}
+		if p&^maxSlot == tag && s.keys[p&maxSlot-1].hash == hash {
+			return int(p&maxSlot) - 1
+		}
+	}
 }
 
 // Exact reports whether all keys are kept.
-func (s *Sample[T]) Exact() bool { return s.level == 0 }
+func (s *Sample[T]) Exact() bool { return s.limit == math.MaxUint64 }
 
-// Share returns the chance with which a key is kept: 1, 1/2, 1/4 …
-func (s *Sample[T]) Share() float64 { return math.Ldexp(1, -s.level) }
+// Share returns the chance with which a key is kept.
+func (s *Sample[T]) Share() float64 { return math.Ldexp(float64(s.limit), -64) }

@@ -200,8 +200,8 @@ func TestSampleOnZipf(t *testing.T) {
 				hold(fmt.Sprint(qs[i]), q, counts[int(math.Ceil(qs[i]*float64(len(counts))))-1])
 			}
 			hold("sum", sample.Sum(func(n *float64) float64 { return min(*n-1, 5) }), repeats)
-			for _, k := range sample.Keys() {
-				if *k.Of < 1 {
+			for _, of := range sample.All() {
+				if *of < 1 {
 					t.Fatal("a key without rows")
 				}
 			}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package advice
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFatPartitions checks that the size of a partition is predicted from its own rows. One device
+// has rows ten times as large as the others', and no more of them.
+func TestFatPartitions(t *testing.T) {
+	r := advised(t, `INSERT INTO iot.events (device, at, note) VALUES (?, ?, ?) -- 500/s
+SELECT * FROM iot.events WHERE device = ? AND at >= ? AND at < ? -- 10/s`, "device,at,note", func(i int, at time.Time) string {
+		note := "ok"
+		if i%50 == 0 {
+			note = strings.Repeat("x", 1000)
+		}
+		return fmt.Sprintf("d%02d,%s,%s", i%50, at.Format("2006-01-02T15:04:05.000Z"), note)
+	})
+	c := &r.Candidates[0]
+	perDay := 500.0 / 50 * 86400 * 1010
+	if r.Verdict.TimeBucket == nil || c.PartitionKey[0] != "device" {
+		t.Fatalf("%s", c.Design)
+	}
+	hours := map[string]float64{"1h": 1, "1d": 24}[*r.Verdict.TimeBucket]
+	if want := perDay / 24 * hours; c.ProjectedBytes < 0.95*want || c.ProjectedBytes > 1.2*want {
+		t.Errorf("in buckets of a %s the largest partition is said to get %.0f bytes, %.0f are right", *r.Verdict.TimeBucket, c.ProjectedBytes, want)
+	}
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		if c.TimeBucket == "day" && c.Shards == 1 && !slices.ContainsFunc(c.Exceeded, func(e Exceeded) bool { return strings.Contains(e.Text, "more than 100 MB") }) {
+			t.Errorf("%s: a day has %.0f bytes, and no limit is exceeded: %v", c.Design, perDay, c.Exceeded)
+		}
+	}
+}
+
+// TestFurtherTableOfFewRows checks that a column which few rows have is the key of a further table
+// that has these rows alone.
+func TestFurtherTableOfFewRows(t *testing.T) {
+	r := advised(t, `SELECT * FROM shop.items WHERE sku = ? -- 800/s
+SELECT * FROM shop.items WHERE ean = ? -- 60/s
+INSERT INTO shop.items (sku, name, ean) VALUES (?, ?, ?) -- 3/s`, "sku,name,ean", func(i int, at time.Time) string {
+		ean := ""
+		if i%5 == 0 {
+			ean = fmt.Sprintf("%013d", i*7919%1000003)
+		}
+		return fmt.Sprintf("%05d-A,article %d,%s", i, i%700, ean)
+	})
+	v := r.Verdict
+	if len(v.Extras) != 1 || len(v.Unserved) > 0 || v.Extras[0].design.Partition[0].Column != "ean" || !strings.Contains(v.Extras[0].Why, "24,000 rows have no value in ean, and are not in it") {
+		t.Fatalf("further tables %+v, unserved %+v", v.Extras, v.Unserved)
+	}
+	if !slices.ContainsFunc(v.Statements, func(s Statement) bool {
+		return strings.HasPrefix(s.Text, "INSERT INTO shop.items_by_ean") && strings.Contains(s.Note, "only if ean has a value")
+	}) {
+		t.Errorf("%+v", v.Statements)
+	}
+}
+
+// TestSparseIndex checks that an index of DynamoDB by such a column is advised, too, and that the
+// application is told to leave the attribute out: DynamoDB refuses an empty one.
+func TestSparseIndex(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("sku,name,ean\n")
+	for i := range 5000 {
+		ean := ""
+		if i%5 == 0 {
+			ean = fmt.Sprintf("%013d", i*7919%1000003)
+		}
+		fmt.Fprintf(&data, "%05d-A,article %d,%s\n", i, i%700, ean)
+	}
+	r := advisedFor(t, "SELECT * FROM items WHERE sku = ? -- 800/s\nSELECT * FROM items WHERE ean = ? -- 60/s\nINSERT INTO items (sku, name, ean) VALUES (?, ?, ?) -- 3/s", data.String(), Options{Target: DynamoDB})
+	if len(r.Verdict.Extras) != 1 || !strings.Contains(r.Verdict.Statements[2].Note, "leave ean out of an item that has no value in it") {
+		t.Errorf("%+v %+v", r.Verdict.Extras, r.Verdict.Statements)
+	}
+}
+
+// TestTooLargeItems checks that rows which the store refuses are named.
+func TestTooLargeItems(t *testing.T) {
+	data := "doc,owner,body\n"
+	for i := range 300 {
+		n := 2000
+		if i%100 == 7 {
+			n = 500_000
+		}
+		data += fmt.Sprintf("d%d,o%d,%s\n", i, i%9, strings.Repeat("x", n))
+	}
+	asked := "SELECT * FROM docs WHERE doc = ? -- 5/s\nINSERT INTO docs (doc, owner, body) VALUES (?, ?, ?) -- 1/s"
+	for target, want := range map[Target]bool{DynamoDB: true, Keyspaces: false, Cassandra: false} {
+		r := advisedFor(t, asked, data, Options{Target: target})
+		found := slices.ContainsFunc(r.Antipatterns, func(a Antipattern) bool {
+			return a.Name == "too large" && slices.Equal(a.Columns, []string{"body"}) && strings.Contains(a.Evidence, "409,600 bytes") && strings.Contains(a.Evidence, "500,000")
+		})
+		if found != want {
+			t.Errorf("%s: %+v", target, r.Antipatterns)
+		}
+	}
+}
+
+// TestNumbersBesideTimes checks that numbers which could be seconds since 1970, but rise otherwise
+// than the times beside them, stay numbers.
+func TestNumbersBesideTimes(t *testing.T) {
+	number := 1_690_000_000
+	r := advised(t, `INSERT INTO fakt.bills (bill, customer, entered) VALUES (?, ?, ?) -- 4/s
+SELECT * FROM fakt.bills WHERE bill = ? -- 120/s
+SELECT * FROM fakt.bills WHERE customer = ? ORDER BY entered DESC LIMIT 20 -- 90/s`, "bill,customer,entered", func(i int, at time.Time) string {
+		number += 1 + i*7%3
+		return fmt.Sprintf("%d,c%d,%s", number, i*7919%997, at.Format("02.01.2006 15:04"))
+	})
+	v := r.Verdict
+	if !slices.Equal(v.PartitionKey, []string{"bill"}) || len(v.Clustering) > 0 || r.EventTime != "entered" {
+		t.Errorf("%v %v, written at %s", v.PartitionKey, v.Clustering, r.EventTime)
+	}
+	for _, a := range r.Antipatterns {
+		if a.Columns[0] == "bill" {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// TestPlural checks that one thing is not many.
+func TestPlural(t *testing.T) {
+	r := advised(t, "INSERT INTO m.s (host, at, v) VALUES (?, ?, ?) -- 3000/s\nSELECT * FROM m.s WHERE host = ? AND at > ? -- 5/s", "host,at,v", func(i int, at time.Time) string {
+		return fmt.Sprintf("web1,%d,%d", 1_780_000_000_000+i/2, i%2*max(0, i-1))
+	})
+	for _, a := range r.Antipatterns {
+		if strings.Contains(" "+a.Evidence, " 1 values") || strings.Contains(" "+a.Evidence, " 1 rows") {
+			t.Errorf("%s: %s", a.Name, a.Evidence)
+		}
+	}
+}
+
+// TestSparseIsNoBurst checks that rows which come seldom are not said to come in bursts.
+func TestSparseIsNoBurst(t *testing.T) {
+	r := advisedOf(t, "INSERT INTO t (room, at) VALUES (?, ?) -- 1/s", seldom())
+	for _, a := range r.Antipatterns {
+		if strings.Contains(a.Evidence, "bursts") {
+			t.Errorf("a row every 15 seconds or so: %s (%v): %s", a.Name, a.Columns, a.Evidence)
+		}
+	}
+}
+
+// seldom returns rows that come by chance, four a minute.
+func seldom() string {
+	draw := rand.New(rand.NewPCG(8, 8))
+	var data strings.Builder
+	data.WriteString("room,at\n")
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 5000 {
+		at = at.Add(time.Duration(15 * draw.ExpFloat64() * float64(time.Second)))
+		fmt.Fprintf(&data, "r%d,%s\n", i*7919%20, at.Format("2006-01-02T15:04:05.000Z"))
+	}
+	return data.String()
+}
+
+// TestFatKeys checks that the units of the hottest key are those of its own items. One tenant has
+// a tenth of the rows, and they are large; another has a fifth of them, and they are small.
+func TestFatKeys(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("tenant,doc,body\n")
+	for i := range 20_000 {
+		tenant, n := fmt.Sprintf("t%d", 2+i%100), 200
+		switch {
+		case i%10 == 0:
+			tenant, n = "fat", 8200
+		case i%5 == 1:
+			tenant = "many"
+		}
+		fmt.Fprintf(&data, "%s,d%07d,%s\n", tenant, i, strings.Repeat("x", n))
+	}
+	asked := "SELECT * FROM docs WHERE tenant = ? AND doc = ? -- 50/s\nSELECT * FROM docs WHERE tenant = ? -- 5/s\nINSERT INTO docs (tenant, doc, body) VALUES (?, ?, ?) -- 3000/s"
+	r := advisedFor(t, asked, data.String(), Options{Target: DynamoDB})
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		if !slices.Equal(c.PartitionKey, []string{"tenant"}) {
+			continue
+		}
+		if units := c.Heat.WriteUnits * float64(c.Shards); math.Abs(units-300*9) > 30 {
+			t.Errorf("%s: %.0f units a second to the hottest key, 2,700 are right", c.Design, units)
+		}
+		if c.Shards < 4 && c.Exceeded == nil {
+			t.Errorf("%s keeps the limits", c.Design)
+		}
+	}
+	if got := r.Candidates[0].Heat.Moment; math.Abs(got.Writes-300) > 5 {
+		t.Errorf("the hottest key is said to get %.0f writes a second", got.Writes)
+	}
+}
+
+// TestBytesOfIndexes checks that an item has the attribute that joins the columns of an index's key.
+func TestBytesOfIndexes(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("id,country,city\n")
+	for i := range 5000 {
+		fmt.Fprintf(&data, "%08d-x,c%d,t%02d\n", i, i%7, i%90)
+	}
+	asked := "SELECT * FROM items WHERE id = ? -- 80/s\nINSERT INTO items (id, country, city) VALUES (?, ?, ?) -- 3/s\n"
+	plain := advisedFor(t, asked, data.String(), Options{Target: DynamoDB})
+	r := advisedFor(t, asked+"SELECT * FROM items WHERE country = ? AND city = ? -- 60/s", data.String(), Options{Target: DynamoDB})
+	if len(r.Verdict.Extras) != 1 || !strings.Contains(r.Verdict.Statements[1].Text, `"country#city"`) && !strings.Contains(r.Verdict.Statements[1].Text, `"city#country"`) {
+		t.Fatalf("%+v %+v", r.Verdict.Extras, r.Verdict.Statements)
+	}
+	if more, want := r.Candidates[0].ItemBytes-plain.Candidates[0].ItemBytes, float64(len("country#city")+len("c1#t01")); math.Abs(more-want) > 0.1 {
+		t.Errorf("the index adds %v bytes to an item, %v are right", more, want)
+	}
+}
