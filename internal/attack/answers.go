@@ -105,8 +105,10 @@ func (f *field) history(n int, g *grammar, targets []difftest.Target, refusals *
 			// Later differences mostly follow from the first. The door may warn of batches that
 			// replace one statement, or they may be too large, and the judge may fail. If there are
 			// many of these, the runner reports that it leaves out more.
-			if broken || strings.Contains(text, "got [\"Batch for [") || strings.Contains(text, "error 0x2200 Batch too large") || strings.Contains(text, "want error 0x1300") || strings.Contains(text, "want error 0x0000") ||
-				strings.HasSuffix(text, "further differences are not listed") {
+			if strings.Contains(text, "want error 0x1300") || strings.Contains(text, "want error 0x0000") {
+				broken = true // if that was a write, the data differ from here on
+			}
+			if broken || strings.Contains(text, "got [\"Batch for [") || strings.Contains(text, "error 0x2200 Batch too large") || strings.HasSuffix(text, "further differences are not listed") {
 				return
 			}
 			broken = true
@@ -224,6 +226,10 @@ func newGrammar(r *rand.Rand) *grammar {
 		a := attribute{name: name}
 		var draw func() string
 		a.typ, draw = g.drawType(kind, 2)
+		// Under random, either form of an equal key (1.0 and 1.00) can come back.
+		for kind == keyType && g.random && strings.Contains(a.typ, "decimal") {
+			a.typ, draw = g.drawType(kind, 2)
+		}
 		for range 2 + r.IntN(4) {
 			a.literals = append(a.literals, draw())
 		}
@@ -347,9 +353,13 @@ func (g *grammar) drawType(kind, depth int) (string, func() string) {
 		if slices.Contains([]string{"int", "text", "bigint", "smallint", "boolean", "uuid", "varint", "ascii"}, typ) {
 			most = 4
 		}
+		least := 0
+		if kind == keyType {
+			least = 1 // Cassandra takes {} in a key for a set, and fails
+		}
 		return frozen("map<" + typ + ", " + typ2 + ">"), func() string {
 			var parts, keys []string
-			for range r.IntN(most + 1) {
+			for range least + r.IntN(most+1-least) {
 				if k := draw(); !slices.Contains(keys, k) {
 					keys, parts = append(keys, k), append(parts, k+": "+draw2())
 				}
@@ -478,6 +488,10 @@ func (g *grammar) write() string {
 	case 4, 5:
 		return g.update(true)
 	case 6, 7:
+		// What a counter is after a deletion is not defined: Cassandra goes on from its cache.
+		if g.counters {
+			return g.update(true)
+		}
 		return g.remove()
 	case 8:
 		return g.batch()

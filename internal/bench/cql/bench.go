@@ -35,7 +35,7 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.door, err = measure.Launch(ctx, "evenkeel", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--cassandra", b.cassandra); err != nil {
+	if b.door, err = measure.Launch(ctx, "evenkeel", addr, b.Evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--cassandra", b.cassandra); err != nil {
 		return err
 	}
 	if b.options.proxy != "" {
@@ -54,7 +54,7 @@ func (b *bench) start(ctx context.Context) error {
 	if addr, err = measure.FreeAddr(); err != nil {
 		return err
 	}
-	if b.embedded, err = measure.Launch(ctx, "evenkeel embedded", addr, b.evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--data", dir); err != nil {
+	if b.embedded, err = measure.Launch(ctx, "evenkeel embedded", addr, b.Evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--data", dir); err != nil {
 		return err
 	}
 	b.embedded.Dir = dir

@@ -10,26 +10,22 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 type options struct {
+	measure.Command
 	cassandra string
 	pid       int
 	proxy     string
-	evenkeel  string
 	rounds    int
 	length    time.Duration
 	rows      int
-	json      bool
-	only      string
 }
 
 func main() {
@@ -37,23 +33,15 @@ func main() {
 	flag.StringVar(&o.cassandra, "cassandra", os.Getenv("EVENKEEL_TEST_CASSANDRA"), "host:port of a Cassandra that is otherwise idle")
 	flag.IntVar(&o.pid, "cassandra-pid", 0, "its process id; found by its port when 0")
 	flag.StringVar(&o.proxy, "cql-proxy", "", "the cql-proxy binary; left out when empty")
-	flag.StringVar(&o.evenkeel, "evenkeel", "", "the evenkeel binary")
+	o.Flags("parts")
 	flag.IntVar(&o.rounds, "rounds", 7, "interleaved rounds of each comparison")
 	flag.DurationVar(&o.length, "length", 2*time.Second, "length of one round of point operations")
 	flag.IntVar(&o.rows, "rows", 100_000, "rows of the day")
-	flag.StringVar(&o.only, "only", "", "the parts to run, by a word of their names; all when empty")
-	flag.BoolVar(&o.json, "json", false, "print the figures as JSON")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	measure.Main(func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
-	if o.cassandra == "" || o.evenkeel == "" {
+	if o.cassandra == "" || o.Evenkeel == "" {
 		return fmt.Errorf("-cassandra and -evenkeel are needed; `make bench-cql` gives them")
 	}
 	if o.pid == 0 {
@@ -67,12 +55,8 @@ func run(ctx context.Context, o options) error {
 	if err := b.start(ctx); err != nil {
 		return err
 	}
-	if err := measure.Run(ctx, o.only, measure.Part{Name: "point operations", Run: b.points}, measure.Part{Name: "pages and whole days", Run: b.pages}, measure.Part{Name: "embedded engine", Run: b.engine}); err != nil {
+	if err := measure.Run(ctx, o.Only, measure.Part{Name: "point operations", Run: b.points}, measure.Part{Name: "pages and whole days", Run: b.pages}, measure.Part{Name: "embedded engine", Run: b.engine}); err != nil {
 		return err
 	}
-	if o.json {
-		return json.NewEncoder(os.Stdout).Encode(b.report)
-	}
-	b.report.print(os.Stdout)
-	return nil
+	return o.Report(b.report, b.report.print)
 }

@@ -52,7 +52,7 @@ func (b *bench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.embedded, err = b.launch(ctx, "evenkeel", b.evenkeel, func(addr string) []string {
+	b.embedded, err = b.launch(ctx, "evenkeel", b.Evenkeel, func(addr string) []string {
 		return []string{"serve", "--listen-dynamodb", addr, "--listen-cql", "off", "--listen-http", "off", "--data", dir}
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func (b *bench) forwarding(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	door, err := b.launch(ctx, "evenkeel, forwarding", b.evenkeel, func(addr string) []string {
+	door, err := b.launch(ctx, "evenkeel, forwarding", b.Evenkeel, func(addr string) []string {
 		return []string{"serve", "--listen-dynamodb", addr, "--listen-cql", "off", "--listen-http", "off", "--dynamodb", to}
 	})
 	if err != nil {

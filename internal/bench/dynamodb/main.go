@@ -10,57 +10,43 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 type options struct {
-	evenkeel string
+	measure.Command
 	dynalite string
 	dynoxide string
 	rounds   int
 	length   time.Duration
 	items    int
-	json     bool
-	only     string
 }
 
 func main() {
 	var o options
 	var forward, to string
-	flag.StringVar(&o.evenkeel, "evenkeel", "", "the evenkeel binary")
+	o.Flags("parts")
 	flag.StringVar(&o.dynalite, "dynalite", "", "dynalite's cli.js, which node runs; left out when empty")
 	flag.StringVar(&o.dynoxide, "dynoxide", "", "the dynoxide binary; left out when empty")
 	flag.IntVar(&o.rounds, "rounds", 5, "interleaved rounds of each comparison")
 	flag.DurationVar(&o.length, "length", 2*time.Second, "length of one round")
 	flag.IntVar(&o.items, "items", 20_000, "items of the invoice")
-	flag.StringVar(&o.only, "only", "", "the parts to run, by a word of their names; all when empty")
-	flag.BoolVar(&o.json, "json", false, "print the figures as JSON")
 	flag.StringVar(&forward, "reverse-proxy", "", "be the peer of forwarding: listen here")
 	flag.StringVar(&to, "to", "", "with -reverse-proxy: the URL to forward to")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := error(nil)
-	if forward != "" {
-		err = reverseProxy(forward, to)
-	} else {
-		err = run(ctx, o)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	measure.Main(func(ctx context.Context) error {
+		if forward != "" {
+			return reverseProxy(forward, to)
+		}
+		return run(ctx, o)
+	})
 }
 
 func run(ctx context.Context, o options) error {
-	if o.evenkeel == "" {
+	if o.Evenkeel == "" {
 		return fmt.Errorf("-evenkeel is needed; `make bench-dynamodb` gives it")
 	}
 	b := &bench{options: o}
@@ -68,12 +54,8 @@ func run(ctx context.Context, o options) error {
 	if err := b.start(ctx); err != nil {
 		return err
 	}
-	if err := measure.Run(ctx, o.only, measure.Part{Name: "operations", Run: b.operations}, measure.Part{Name: "queries by hand", Run: b.queries}, measure.Part{Name: "forwarding", Run: b.forwarding}); err != nil {
+	if err := measure.Run(ctx, o.Only, measure.Part{Name: "operations", Run: b.operations}, measure.Part{Name: "queries by hand", Run: b.queries}, measure.Part{Name: "forwarding", Run: b.forwarding}); err != nil {
 		return err
 	}
-	if o.json {
-		return json.NewEncoder(os.Stdout).Encode(&b.report)
-	}
-	b.report.print(os.Stdout)
-	return nil
+	return o.Report(&b.report, b.report.print)
 }

@@ -48,7 +48,7 @@ func (b *bench) start(ctx context.Context) error {
 	} else {
 		args = append(args, "--data", dir)
 	}
-	if b.door, err = measure.Launch(ctx, "evenkeel", addr, b.evenkeel, args...); err != nil {
+	if b.door, err = measure.Launch(ctx, "evenkeel", addr, b.Evenkeel, args...); err != nil {
 		return err
 	}
 	b.door.Dir = dir

@@ -12,48 +12,38 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
+	"io"
 	"time"
 
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
 type options struct {
-	evenkeel  string
+	measure.Command
 	cassandra string
 	rows      int
 	hot       int
 	quiet     time.Duration
 	share     float64
-	only      string
-	json      bool
+	trace     bool
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.evenkeel, "evenkeel", "", "the evenkeel binary")
+	o.Flags("scenes")
 	flag.StringVar(&o.cassandra, "cassandra", "", "host:port of a Cassandra behind the door; the embedded engine when empty")
 	flag.IntVar(&o.rows, "rows", 1_000_000, "rows of a table")
 	flag.IntVar(&o.hot, "hot", 100_000, "rows of the one hot key, in the scene of it")
 	flag.DurationVar(&o.quiet, "quiet", 15*time.Second, "length of the phase before the change")
 	flag.Float64Var(&o.share, "share", 0.7, "part of the door's capacity that the clients ask for")
-	flag.StringVar(&o.only, "only", "", "the scenes to run, by a word of their names; all when empty")
-	flag.BoolVar(&o.json, "json", false, "print the figures as JSON")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	flag.BoolVar(&o.trace, "trace", false, "print the longest request of each 100 ms of a change, on stderr")
+	measure.Main(func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
-	if o.evenkeel == "" {
+	if o.Evenkeel == "" {
 		return fmt.Errorf("-evenkeel is needed; `make bench-reshard` gives it")
 	}
 	b := &bench{options: o}
@@ -65,12 +55,8 @@ func run(ctx context.Context, o options) error {
 	for _, s := range scenes {
 		parts = append(parts, measure.Part{Name: s.name, Run: func(ctx context.Context) error { return b.play(ctx, s) }})
 	}
-	if err := measure.Run(ctx, o.only, parts...); err != nil {
+	if err := measure.Run(ctx, o.Only, parts...); err != nil {
 		return err
 	}
-	if o.json {
-		return json.NewEncoder(os.Stdout).Encode(b.results)
-	}
-	print(os.Stdout, b.results)
-	return nil
+	return o.Report(b.results, func(w io.Writer) { print(w, b.results) })
 }

@@ -23,6 +23,10 @@ func print(out io.Writer, results []result) {
 		}
 		line("rows moved and verified a second", fmt.Sprintf("%.0f, %.2f × those of a copy by hand", r.Rows, r.Rows/r.ByHand), "1 ×")
 		line("until reads go to the new layout", fmt.Sprintf("%.1f s", r.Relief), "15 s for the hot key")
+		line("in the quiet phase", fmt.Sprintf("p99 %.1f ms, longest %.0f ms, %.2f cores", r.Before99, r.BeforeMax+r.Before99, r.Cores), "")
+		for _, s := range r.Steps {
+			line("in step "+s.Name, fmt.Sprintf("p99 %.1f ms, longest %.0f ms, %.2f cores, for %.1f s", s.P99, s.Longest, s.Cores, s.Seconds), "")
+		}
 		w.Flush()
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
@@ -25,6 +24,7 @@ import (
 	"syscall"
 	"time"
 
+	bench "github.com/evenkeel/evenkeel/internal/bench/measure"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
@@ -51,17 +51,12 @@ func main() {
 	flag.StringVar(&o.one, "one", "", "profile and measure this file, and end (what the processes run)")
 	flag.StringVar(&o.cpu, "cpuprofile", "", "with -one, a profile of it")
 	flag.BoolVar(&o.ours, "ours", false, "leave DuckDB out, but for making Parquet")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	run := compare
-	if o.one != "" {
-		run = one
-	}
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	bench.Main(func(ctx context.Context) error {
+		if o.one != "" {
+			return one(ctx, o)
+		}
+		return compare(ctx, o)
+	})
 }
 
 // one profiles and measures a file.
