@@ -86,7 +86,7 @@ score-advice: ## advice held to the truth of sets drawn from a fresh seed: point
 	$(GO) test ./workbench/advice -count 1 -run '^TestDrawn$$' -v -args -drawn.seed=$(or $(SEED),0) -drawn.sets=$(or $(SETS),24)
 
 prove-advice: ## what is advised, built on the engine with the store's limits on, and filled with its rows at the stated rate: predicted beside measured
-	$(GO) test ./cmd/evenkeel -count 1 -timeout 20m -run '^TestProve(Advice|Keys|Rows)$$' -v -args -prove.seed=$(or $(SEED),0) -prove.sets=$(or $(SETS),20)
+	$(GO) test ./cmd/evenkeel -count 1 -timeout 20m -run '^TestProve(Advice|Keys|Rows|Units)$$' -v -args -prove.seed=$(or $(SEED),0) -prove.sets=$(or $(SETS),20)
 
 kill-reshard: ## 500 kill -9 of a door at random points of random changes of layout; SEED repeats
 	$(GO) test ./cmd/evenkeel -count 1 -timeout 1h -run '^(TestKilledWhileChanging|TestItemsWhileKilled)$$' -v -args -reshard.kills=500 -reshard.seed=$(or $(SEED),1)
