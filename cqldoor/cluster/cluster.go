@@ -237,35 +237,40 @@ func (cl *Cluster) hostUp(h *host) <-chan struct{} {
 	return h.up
 }
 
-// runBeat calls beat on all pools once a second.
+// runBeat calls beat once a second.
 func (cl *Cluster) runBeat() {
-	seconds := func(d time.Duration) uint32 { return uint32(max(1, d/time.Second)) }
-	timeout, heartbeat, idle := seconds(cl.opts.RequestTimeout), seconds(cl.opts.Heartbeat), seconds(cl.opts.IdlePool)
-	ticker := time.NewTicker(time.Second)
+	ticker := time.NewTicker(cl.opts.beatEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-cl.ctx.Done():
 			return
 		case <-ticker.C:
+			cl.beat()
 		}
-		cl.mu.Lock()
-		pools := make([]*pool, 0, len(cl.pools))
-		for _, p := range cl.pools {
-			pools = append(pools, p)
-		}
-		cl.mu.Unlock()
-		asked := map[*host]bool{}
-		for _, p := range pools {
-			p.asked(asked)
-		}
-		for h := range asked {
-			h.quiet.Add(1)
-		}
-		for _, p := range pools {
-			if p.beat(timeout, heartbeat, idle) {
-				cl.retire(p)
-			}
+	}
+}
+
+// beat counts one more second for each host that owes an answer, and calls beat on all pools.
+func (cl *Cluster) beat() {
+	seconds := func(d time.Duration) uint32 { return uint32(max(1, d/time.Second)) }
+	timeout, heartbeat, idle := seconds(cl.opts.RequestTimeout), seconds(cl.opts.Heartbeat), seconds(cl.opts.IdlePool)
+	cl.mu.Lock()
+	pools := make([]*pool, 0, len(cl.pools))
+	for _, p := range cl.pools {
+		pools = append(pools, p)
+	}
+	cl.mu.Unlock()
+	asked := map[*host]bool{}
+	for _, p := range pools {
+		p.asked(asked)
+	}
+	for h := range asked {
+		h.quiet.Add(1)
+	}
+	for _, p := range pools {
+		if p.beat(timeout, heartbeat, idle) {
+			cl.retire(p)
 		}
 	}
 }

@@ -399,23 +399,29 @@ func TestRequestTimeout(t *testing.T) {
 	}
 	cl := connectTo(t, Options{RequestTimeout: time.Second, ConnsPerHost: 1}, s)
 	l := open(t, cl, store.LinkOptions{})
-	e := wantError(t, wire.V5, ask(t, l, wire.OpQuery, query(wire.V5, "DELETE FROM a WHERE b = 1")), wire.CodeWriteTimeout)
+	got := make(chan wire.Message, 1)
+	l.Send(t.Context(), wire.Message{Op: wire.OpQuery, Body: query(wire.V5, "DELETE FROM a WHERE b = 1")}, func(resp wire.Message) {
+		resp.Body = slices.Clone(resp.Body)
+		got <- resp
+	})
+	eventually(t, "the request has come", func() bool { return first.Load() >= 0 })
+	if cl.beat(); len(got) > 0 {
+		t.Error("the request was given up before its time")
+	}
+	cl.beat()
+	e := wantError(t, wire.V5, <-got, wire.CodeWriteTimeout)
 	if !strings.Contains(e.Message, "time") {
 		t.Errorf("message %q", e.Message)
 	}
 	n := 0
 	other := func() int32 {
 		t.Helper()
-		for n++; ; n++ {
-			body := query(wire.V5, fmt.Sprintf("SELECT %d", n))
-			switch resp := ask(t, l, wire.OpQuery, body); {
-			case resp.Op == wire.OpError: // this request timed out itself, because the machine is busy
-			case string(resp.Body) != string(body):
-				t.Fatalf("another's response: %q", resp.Body)
-			default:
-				return latest.Load()
-			}
+		n++
+		body := query(wire.V5, fmt.Sprintf("SELECT %d", n))
+		if resp := ask(t, l, wire.OpQuery, body); string(resp.Body) != string(body) {
+			t.Fatalf("another's response: %s %q", resp.Op, resp.Body)
 		}
+		return latest.Load()
 	}
 	// The connection does not use the stream again before the response has come.
 	for range 200 {
@@ -441,7 +447,7 @@ func TestSilentHost(t *testing.T) {
 			<-deaf // the server reads nothing more
 		}
 	}
-	cl := connectTo(t, Options{Heartbeat: 24 * time.Hour, RequestTimeout: 24 * time.Hour, ConnsPerHost: 1}, s)
+	cl := connectTo(t, Options{ConnsPerHost: 1}, s)
 	l := open(t, cl, store.LinkOptions{})
 	t.Cleanup(func() { close(deaf) })
 	c := l.(*link).p.pick()
@@ -449,8 +455,7 @@ func TestSilentHost(t *testing.T) {
 	send := func(text string) {
 		l.Send(t.Context(), wire.Message{Op: wire.OpQuery, Body: query(wire.V5, text)}, func(resp wire.Message) { got <- resp })
 	}
-	// While the host answers OPTIONS, it is alive, although no response comes. The test makes the
-	// seconds pass; those of the real clock are too few to matter.
+	// While the host answers OPTIONS, it is alive, although no response comes.
 	const heartbeat, timeout = 1000, 1_000_000
 	send("SELECT 1")
 	for range 5 {
@@ -482,6 +487,9 @@ func TestIdlePoolsAreClosed(t *testing.T) {
 	}
 	l.Close()
 	l.Close() // a second Close does nothing
+	for range 2 {
+		cl.beat()
+	}
 	eventually(t, "only the control connection is left", func() bool { return s.count() == 1 })
 	if resp := ask(t, open(t, cl, store.LinkOptions{Keyspace: "ks"}), wire.OpQuery, query(wire.V5, "SELECT 1")); resp.Op != wire.OpResult {
 		t.Errorf("then: %s", resp.Op)

@@ -13,7 +13,7 @@ import (
 // query, does not hold up the search for another host.
 func TestAControlConnectionToAMuteHost(t *testing.T) {
 	s := newServer(t)
-	cl := connectTo(t, Options{Heartbeat: time.Hour}, s)
+	cl := connectTo(t, Options{}, s)
 	mute := newServer(t)
 	mute.mute = true
 	cl.opts.ConnectTimeout = time.Second
@@ -27,7 +27,7 @@ func TestAControlConnectionToAMuteHost(t *testing.T) {
 // accepted new connections.
 func TestAHostThatIsBackIsAsked(t *testing.T) {
 	s := newServer(t)
-	cl := connectTo(t, Options{ConnsPerHost: 1, Heartbeat: time.Hour}, s)
+	cl := connectTo(t, Options{ConnsPerHost: 1}, s)
 	c := open(t, cl, store.LinkOptions{}).(*link).p.pick()
 	c.host.quiet.Store(2)
 	s.hangUp()

@@ -77,6 +77,10 @@ type Options struct {
 
 	// Log receives messages for the operator. Nil means that nothing is logged.
 	Log *slog.Logger
+
+	// beatEvery is the time between two beats. 0 means a second. Tests in which a host answers
+	// nothing make it long, and call beat.
+	beatEvery time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -97,6 +101,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.IdlePool == 0 {
 		o.IdlePool = time.Minute
+	}
+	if o.beatEvery == 0 {
+		o.beatEvery = time.Second
 	}
 	if o.PreparedBytes == 0 {
 		o.PreparedBytes = 64 << 20

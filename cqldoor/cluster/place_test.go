@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -131,7 +130,7 @@ func TestRack(t *testing.T) {
 // one in the rack is asked.
 func TestRackWithASilentReplica(t *testing.T) {
 	r := placed(t, 3, place{"dc1", "a"}, place{"dc1", "b"}, place{"dc1", "c"})
-	cl := connectTo(t, Options{Rack: "b", ConnsPerHost: 1, Heartbeat: time.Hour}, r.servers[0])
+	cl := connectTo(t, Options{Rack: "b", ConnsPerHost: 1}, r.servers[0])
 	l := r.open(t, cl)
 	near := cl.hostAt(r.servers[1].addr)
 	quiet := func(hosts []*host, seconds uint32) {

@@ -212,7 +212,7 @@ func TestInFlightElsewhere(t *testing.T) {
 func TestEachFlushReachesAllConnections(t *testing.T) {
 	s := newReluctant(t)
 	close(s.gate)
-	cl := connectTo(t, Options{ConnsPerHost: 2, InFlight: 10, Heartbeat: time.Hour}, s.server)
+	cl := connectTo(t, Options{ConnsPerHost: 2, InFlight: 10}, s.server)
 	l := open(t, cl, store.LinkOptions{})
 	eventually(t, "both connections are there", func() bool { return cl.HostStats()[0].Connections == 2 })
 	answers := make(chan wire.Op, 20)
