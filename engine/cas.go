@@ -19,8 +19,8 @@ type looks struct {
 	columns map[*schema.Column]bool
 }
 
-// looksAt says whether the conditional writes read a column.
-func (w *writing) looksAt(c *schema.Column) bool {
+// look returns what the conditional writes read.
+func (w *writing) look() *looks {
 	if w.looks == nil {
 		w.looks = &looks{columns: map[*schema.Column]bool{}}
 		for i := range w.writes {
@@ -32,11 +32,17 @@ func (w *writing) looksAt(c *schema.Column) bool {
 			w.looks.rows = w.looks.rows || b.Scope != analysis.ScopeStatic
 		}
 	}
+	return w.looks
+}
+
+// looksAt says whether the conditional writes read a column.
+func (w *writing) looksAt(c *schema.Column) bool {
+	l := w.look()
 	switch {
-	case c.Kind == schema.Static && w.looks.statics, c.Kind == schema.Regular && w.looks.rows:
+	case c.Kind == schema.Static && l.statics, c.Kind == schema.Regular && l.rows:
 		return true
 	case c.Kind == schema.Static, c.Kind == schema.Regular:
-		return w.looks.columns[c]
+		return l.columns[c]
 	}
 	return true
 }

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/result"
@@ -103,8 +104,14 @@ func (g *grouping) end(r *read) error {
 		return err
 	}
 	r.countTotal()
-	if r.plan.Grouped && r.Left != 0 && r.page > 0 && r.sets == r.page {
+	if r.plan.Grouped && r.Left != 0 && r.page > 0 && r.sets == r.page && !g.isLast(r) {
 		r.setPagingState(&position{left: r.Left, inPartition: result.Unbound, key: g.key})
 	}
 	return nil
+}
+
+// isLast reports whether PER PARTITION LIMIT and the named partitions exclude another group after
+// the one that has just been written.
+func (g *grouping) isLast(r *read) bool {
+	return !r.b.Scan && r.Inside == 1 && bytes.Equal(g.key, r.raw)
 }

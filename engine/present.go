@@ -142,7 +142,8 @@ func (p *present) loadStatic(fetched []analysis.Fetched) error {
 }
 
 // load reads the row. If onlyStatic is set, the first row of the partition represents it, which
-// shows whether the partition exists.
+// shows whether the partition exists. Where the writes read no regular column, a row without a
+// marker is none.
 func (p *present) load(cur *current, plan *fetchPlan, fetched []analysis.Fetched, clustering [][]byte, onlyStatic bool) error {
 	w := p.w
 	raw := partitioner.AppendComposite(nil, p.key...)
@@ -153,8 +154,11 @@ func (p *present) load(cur *current, plan *fetchPlan, fetched []analysis.Fetched
 	if onlyStatic {
 		it := p.t.store.Read(token, raw, &q)
 		defer it.Close()
-		if cur.live = it.NextPartition() && it.Next(); cur.live {
+		for more := it.NextPartition() && it.Next(); more && !cur.live; {
 			row = it.Row()
+			if cur.live = w.look().rows || row.HasMarker; !cur.live {
+				more = it.Next()
+			}
 		}
 		err = it.Err()
 	} else {

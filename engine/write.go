@@ -136,7 +136,7 @@ type writing struct {
 	guard     *storage.Guard
 	err       error
 	levies    []levy // units taken, if there are limits
-	looks     *looks // see looksAt
+	looks     *looks // see look
 	before    readings
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
@@ -119,11 +120,24 @@ func limit(e eval.Expr, env *eval.Env) (int, error) {
 // CheckPaging refuses paging for a statement whose rows are sorted after they are read, as
 // Cassandra does. It allows paging if nothing is read at all, unless the statement aggregates.
 func (b *BoundSelect) CheckPaging(pageSize int) error {
-	if pageSize > 0 && len(b.Sort) > 0 && (!b.Empty() || b.Selection.Aggregated || b.Grouped) {
+	if pageSize > 0 && len(b.Sort) > 0 && (!b.Empty() || b.Selection.Aggregated || b.Grouped || b.readsOnlyStatics()) {
 		return invalid("Cannot page queries with both ORDER BY and a IN restriction on the partition key;" +
 			" you must either remove the ORDER BY or the IN and sort client side, or disable paging for this query")
 	}
 	return nil
+}
+
+// readsOnlyStatics reports whether Cassandra reads the static columns of the partitions although no
+// row can be returned: the statement selects some, and names rows of which an IN lists none.
+func (b *BoundSelect) readsOnlyStatics() bool {
+	named := 0
+	for _, r := range b.Where.Clustering {
+		if r.Kind == EQ || r.Kind == IN {
+			named += len(r.Columns)
+		}
+	}
+	return b.Keys.Len() > 0 && b.Slices.Len() == 0 && named == len(b.Table.Clustering) &&
+		slices.ContainsFunc(b.Fetch, func(f Fetched) bool { return f.Column.Kind == schema.Static })
 }
 
 // CompareSorted compares two rows by their values for Sort. a and b have one value for each sort

@@ -271,6 +271,23 @@ func (p *Write) set(b *analysis.BoundWrite) ([]eval.Value, error) {
 	return out, nil
 }
 
+// Marked returns a write for a shard of a logical partition that is never applied: a condition on
+// a static column that no value fulfils. Its answer has the column if the shard has a row that
+// Cassandra counts when it compares static columns alone: one with a marker. No SELECT shows
+// markers.
+func (p *Write) Marked(key [][]byte, shard int) (Mutation, error) {
+	name := p.Logical.Conditions[0].Column.Name
+	st, err := newStatement(&syntax.Delete{
+		From: p.Table.name(), Where: p.Table.partition(),
+		Items: []syntax.DeleteItem{{Column: name}},
+		If:    []syntax.Condition{{Column: name, Op: syntax.OpIn, Values: []syntax.Expr{}}},
+	})
+	if err != nil {
+		return Mutation{}, err
+	}
+	return p.mutation(st, nil, Target{Key: key, Shard: shard}), nil
+}
+
 // partition returns the relations that bind the partition key and the shard.
 func (t *Table) partition() []syntax.Relation {
 	var out []syntax.Relation

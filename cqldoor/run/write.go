@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -77,12 +78,7 @@ func (r *writer) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 // conditional executes a conditional write in its shard, and shows the answer without the hidden
 // column.
 func (r *writer) conditional(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, ids *ids, values []eval.Value, key [][]byte) error {
-	p := *params
-	p.SetKeyspace(nil)
-	p.SetValues(encodeValues(values))
-	p.SetSkipMetadata(false)
-	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
-		Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})})
+	body, err := compareAndSet(ctx, req, params, ids, values)
 	if err != nil {
 		return err
 	}
@@ -97,8 +93,18 @@ func (r *writer) conditional(ctx context.Context, req *cqldoor.Request, w *plan.
 	return respond(ctx, req, nil, body)
 }
 
+// compareAndSet executes a conditional write and returns the RESULT.
+func compareAndSet(ctx context.Context, req *cqldoor.Request, params *wire.Params, ids *ids, values []eval.Value) ([]byte, error) {
+	p := *params
+	p.SetKeyspace(nil)
+	p.SetValues(encodeValues(values))
+	p.SetSkipMetadata(false)
+	return call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
+		Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})})
+}
+
 // withNulls adds the columns of the conditions, as null, to an answer that has none. That happens
-// if the shard of the static columns is empty but the partition is not.
+// if the shard of the static columns has no marked row but another shard of the partition has one.
 func (r *writer) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, body []byte, key [][]byte) ([]byte, error) {
 	rows, err := wire.ParseRows(body)
 	if err != nil || rows.Metadata.Count != 1 {
@@ -108,13 +114,7 @@ func (r *writer) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Wr
 	if !it.Next() || len(it.Cells[0]) != 1 || it.Cells[0][0] != 0 {
 		return body, nil // the write was applied
 	}
-	x := r.reads.newReader(ctx, req.Link, req.Version, params, nil, nil)
-	f, err := w.Table.Exists(key)
-	if err != nil {
-		return nil, err
-	}
-	found, err := x.all(placed(scatter.Unplaced, f))
-	if err != nil || len(found) == 0 {
+	if marked, err := r.marked(ctx, req, w, params, key); err != nil || !marked {
 		return body, err
 	}
 	columns, err := rows.Metadata.Columns()
@@ -132,4 +132,47 @@ func (r *writer) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Wr
 	}
 	out.EndRow()
 	return out.Finish(), nil
+}
+
+// marked reports whether a shard other than that of the static columns has a row with a marker. It
+// asks the shards that have rows, one by one: mostly the first of them has one.
+func (r *writer) marked(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, key [][]byte) (bool, error) {
+	x := r.reads.newReader(ctx, req.Link, req.Version, params, nil, nil)
+	f, err := w.Table.Exists(key)
+	if err != nil {
+		return false, err
+	}
+	shards, err := x.all(placed(scatter.Unplaced, f))
+	if err != nil {
+		return false, err
+	}
+	for _, cells := range shards {
+		shard, ok := shardValue(cells[0])
+		if !ok {
+			return false, fmt.Errorf("run: a read of the shards of %s.%s brought none", w.Table.Keyspace, w.Table.Name)
+		}
+		if shard == w.Table.Home(key) {
+			continue
+		}
+		m, err := w.Marked(key, shard)
+		if err != nil {
+			return false, err
+		}
+		ids, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+		if err != nil {
+			return false, err
+		}
+		body, err := compareAndSet(ctx, req, params, ids, m.Values)
+		if err != nil {
+			return false, err
+		}
+		rows, err := wire.ParseRows(body)
+		if err != nil {
+			return false, err
+		}
+		if rows.Metadata.Count > 1 {
+			return true, nil
+		}
+	}
+	return false, nil
 }
