@@ -32,7 +32,7 @@ func launch(t *testing.T, n int, o cassandra.Options) []*cassandra.Instance {
 // connect connects a cluster, and waits until all of its nodes are known.
 func connect(t *testing.T, o cluster.Options, nodes []*cassandra.Instance) *cluster.Cluster {
 	t.Helper()
-	o.Contacts, o.Log = []string{nodes[0].Addr()}, door.Log(t)
+	o.Contacts, o.Log, o.ConnectTimeout = []string{nodes[0].Addr()}, door.Log(t), time.Minute
 	var cl *cluster.Cluster
 	await(t, "the cluster knows all nodes", 100*time.Millisecond, func() (bool, error) {
 		var err error
@@ -71,6 +71,9 @@ func session(t *testing.T, addr string, change func(c *gocql.ClusterConfig)) *go
 	cfg := gocql.NewCluster(addr)
 	cfg.DisableInitialHostLookup, cfg.Timeout, cfg.ConnectTimeout = true, time.Minute, time.Minute
 	cfg.RetryPolicy = nil
+	// The nodes and the door share an address and differ by their ports. The driver looks a node up
+	// by its address, so when it hears that one of them is down it closes its connections to another.
+	cfg.Events.DisableNodeStatusEvents, cfg.Events.DisableTopologyEvents = true, true
 	if change != nil {
 		change(cfg)
 	}
@@ -150,18 +153,18 @@ func locality(t *testing.T, nodes []*cassandra.Instance) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	here, all, requests := reads(t, direct, "local", "blogs")
+	here, all, requests := reads(t, direct, "local", "blogs", days*40*2)
 	t.Logf("%d of %d shards were read by the node that was asked, in %d requests", here, all, requests)
-	if all < days*40*2 || here*20 < all*19 {
+	if here*20 < all*19 {
 		t.Errorf("%d of %d shards were read by the node that was asked", here, all)
 	}
 }
 
 // reads counts the reads of single partitions that traces tell of: those at the node that
-// was asked, all, and the requests that they were of.
-func reads(t *testing.T, s *gocql.Session, keyspace, table string) (here, all, requests int) {
+// was asked, all, which are least or more, and the requests that they were of.
+func reads(t *testing.T, s *gocql.Session, keyspace, table string, least int) (here, all, requests int) {
 	t.Helper()
-	// A node writes its traces after its answers: they are all there when there are no more.
+	// A node writes its traces after its answers.
 	await(t, "the nodes have written their traces", time.Second, func() (bool, error) {
 		before := all
 		here, all, requests = 0, 0, 0
@@ -190,7 +193,7 @@ func reads(t *testing.T, s *gocql.Session, keyspace, table string) (here, all, r
 				all += of
 			}
 		}
-		return all > 0 && all == before, sessions.Close()
+		return all >= least && all == before, sessions.Close()
 	})
 	return here, all, requests
 }

@@ -131,7 +131,7 @@ func replicas(t *testing.T, session *gocql.Session, nodes []*cassandra.Instance)
 
 // local executes a statement with tracing, and counts the nodes that took part.
 func local(t *testing.T, session *gocql.Session, nodes []*cassandra.Instance) {
-	cl, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{nodes[0].Addr()}})
+	cl, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{nodes[0].Addr()}, ConnectTimeout: time.Minute, Heartbeat: time.Minute}) // a loaded machine is slow
 	if err != nil {
 		t.Fatal(err)
 	}
