@@ -68,7 +68,7 @@ func serve(t *testing.T) (plain, prior, secure *http.Client, base, secureBase st
 		ended := make(chan error, 1)
 		go func() { ended <- d.Serve(ln) }()
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			if err := errors.Join(d.Shutdown(ctx), <-ended); err != nil {
 				t.Error(err)

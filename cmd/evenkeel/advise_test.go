@@ -42,7 +42,7 @@ func connect(t *testing.T, addr string) *gocql.Session {
 	host, port, _ := net.SplitHostPort(addr)
 	c := gocql.NewCluster(host)
 	c.Port, _ = strconv.Atoi(port)
-	c.Timeout, c.ConnectTimeout = 30*time.Second, 30*time.Second
+	c.Timeout, c.ConnectTimeout = time.Minute, time.Minute
 	c.Logger = gocql.NewLogger(gocql.LogLevelNone)
 	session, err := c.CreateSession()
 	if err != nil {

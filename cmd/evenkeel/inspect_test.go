@@ -42,7 +42,7 @@ func plant(t *testing.T, addr, user string) *planter {
 	}
 	c := gocql.NewCluster(host)
 	c.Port, _ = strconv.Atoi(port)
-	c.Timeout, c.ConnectTimeout, c.Consistency = 30*time.Second, 30*time.Second, gocql.One
+	c.Timeout, c.ConnectTimeout, c.Consistency = time.Minute, time.Minute, gocql.One
 	if user != "" {
 		c.Authenticator = gocql.PasswordAuthenticator{Username: user, Password: cassandra.Password}
 	}

@@ -17,7 +17,7 @@ import (
 // givenBack waits until all of a budget has been given back.
 func givenBack(t *testing.T, b *budget.Budget) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		switch s := b.Stats(); {
 		case s.Held == 0 && s.Requests == 0 && s.Waiting == 0:
 			return
@@ -220,7 +220,7 @@ func TestWhoWaitsForRoomAndLeaves(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		c.nc.Close()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 			s := memory.Stats()
 			if s.Held == 66<<20 && s.Requests == 1 && s.Waiting == 0 && door.Stats().InFlight == 0 {
 				break

@@ -119,7 +119,7 @@ func TestLiveChangeOfSeveralDoors(t *testing.T) { onStores(t, liveChangeOfSevera
 
 func liveChangeOfSeveralDoors(t *testing.T, st store.Store) {
 	l, _ := newLivedAtDoors(t, st)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	l.live(3, func() {
 		l.change(ctx, "'shards': '6'")
@@ -146,7 +146,7 @@ func TestDoorsThatStop(t *testing.T) { onStores(t, doorsThatStop) }
 
 func doorsThatStop(t *testing.T, st store.Store) {
 	l, beds := newLivedAtDoors(t, st)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	r := mathrand.New(mathrand.NewPCG(3, 9))
 	l.live(3, func() {

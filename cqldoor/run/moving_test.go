@@ -315,7 +315,7 @@ func TestLiveChange(t *testing.T) { onStores(t, liveChange) }
 
 func liveChange(t *testing.T, st store.Store) {
 	l := newLived(t, st, " WITH write_sharding = {'shards': '4'}")
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	l.live(4, func() {
 		l.change(ctx, "'shards': '7'")
@@ -365,7 +365,7 @@ func liveChangeOfOneKey(t *testing.T, st store.Store) {
 			t.Errorf("all rows of key %d are in one of the shards %d to %d", p, low, high)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	l.live(3, func() {
 		l.change(ctx, "'key': '1', 'shards': '8'") // grows at its place

@@ -89,7 +89,7 @@ func TestNodes(t *testing.T) {
 		}
 		// What one creates, the others know of before a client is told that all do.
 		s.must(s.v5, "CREATE TABLE "+s.keyspace+".other (k int PRIMARY KEY)")
-		for deadline := time.Now().Add(time.Minute); ; {
+		for deadline := time.Now().Add(patience); ; {
 			local := fmt.Sprintf("%x", s.must(s.v5, "SELECT schema_version FROM system.local").Rows[0][0])
 			agreed := 0
 			for _, row := range s.must(s.v5, "SELECT schema_version FROM system.peers_v2 WHERE peer = '127.0.0.2'").Rows {

@@ -21,7 +21,7 @@ func TestLivePlainAgain(t *testing.T) { onStores(t, livePlainAgain) }
 
 func livePlainAgain(t *testing.T, st store.Store) {
 	l := newLived(t, st, "")
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	l.live(4, func() {
 		l.change(ctx, "'shards': '5'")
@@ -97,8 +97,8 @@ func plainAgainWhileInUse(t *testing.T, st store.Store) {
 	}
 	l := &lived{t: t, table: "again.t", doors: []*gocql.Session{s}}
 	exec(t, s, "ALTER TABLE again.t WITH write_sharding = {}")
-	for n := 0; l.status().Phase != reshard.NoPhase; n++ {
-		if n > 3000 || l.status().Problem != "" {
+	for deadline := time.Now().Add(patience); l.status().Phase != reshard.NoPhase; {
+		if time.Now().After(deadline) || l.status().Problem != "" {
 			t.Fatalf("the change does not end: %+v", l.status())
 		}
 		time.Sleep(20 * time.Millisecond)

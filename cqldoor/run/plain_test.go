@@ -24,7 +24,7 @@ func TestLiveSharding(t *testing.T) { onStores(t, liveSharding) }
 func liveSharding(t *testing.T, st store.Store) {
 	l := newLived(t, st, "")
 	exec(t, l.doors[0], "CREATE TABLE lived.tz (p int PRIMARY KEY)") // sorts after t and after its physical table
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	l.live(4, func() {
 		if got := l.status(); got.Phase != reshard.NoPhase || got.From != 0 {
@@ -70,8 +70,8 @@ func shardedWhileInUse(t *testing.T, st store.Store) {
 	l := &lived{t: t, table: "inuse.t", doors: []*gocql.Session{s}}
 	wait := func() {
 		t.Helper()
-		for n := 0; l.status().Phase != reshard.NoPhase; n++ {
-			if n > 3000 {
+		for deadline := time.Now().Add(patience); l.status().Phase != reshard.NoPhase; {
+			if time.Now().After(deadline) {
 				t.Fatalf("the change does not end: %+v", l.status())
 			}
 			time.Sleep(20 * time.Millisecond)
@@ -296,7 +296,7 @@ func TestShardingWaitsForWhatWasForwarded(t *testing.T) {
 			}
 			return b.Beat
 		}
-		for deadline := time.Now().Add(time.Minute); beats() < 2; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); beats() < 2; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("the mover does nothing")
 			}
@@ -308,7 +308,7 @@ func TestShardingWaitsForWhatWasForwarded(t *testing.T) {
 		if err := <-inserted; err != nil {
 			t.Error(err)
 		}
-		for deadline := time.Now().Add(time.Minute); l.status().Phase != reshard.NoPhase; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); l.status().Phase != reshard.NoPhase; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the change does not end: %+v", l.status())
 			}
@@ -366,7 +366,7 @@ func TestOldIDsAfterSharding(t *testing.T) {
 	}
 	exec(t, s, "ALTER TABLE olds.t WITH write_sharding = {'change': 'resume'}")
 	l := &lived{t: t, table: "olds.t", doors: []*gocql.Session{s}}
-	for deadline := time.Now().Add(time.Minute); l.status().Phase != reshard.NoPhase; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); l.status().Phase != reshard.NoPhase; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the change does not end: %+v", l.status())
 		}
@@ -391,7 +391,7 @@ func TestShardingInAFleet(t *testing.T) {
 	}
 	exec(t, s, "CREATE TABLE lived.other (p int, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}") // makes the keyspace
 	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s, session(t, at, 5)}}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	l.live(3, func() {
 		exec(t, s, "ALTER TABLE lived.t WITH write_sharding = {'shards': '4'}")

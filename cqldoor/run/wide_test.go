@@ -82,6 +82,7 @@ type measuredLink struct {
 
 func (l measuredLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
 	l.Link.Send(ctx, req, func(resp wire.Message) {
+		l.peak.look() // the door still holds all that it waits with: this answer may be the last
 		reply(resp)
 		l.peak.look()
 	})

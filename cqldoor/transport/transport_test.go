@@ -238,7 +238,7 @@ func TestHeld(t *testing.T) {
 		} else {
 			s.Close()
 		}
-		for deadline := time.Now().Add(time.Minute); held.Load() != 0; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(3 * time.Minute); held.Load() != 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d bytes are held in the end", held.Load())
 			}

@@ -101,7 +101,7 @@ func (o *opened) fails(t testing.TB, kind exception.Kind, operation, body string
 // await waits until f is true.
 func await(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !f(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !f(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not after a minute: %s", what)
 		}

@@ -106,7 +106,7 @@ func TestDiskFull(t *testing.T) {
 		}
 		wait := func(what string, f func() bool) {
 			t.Helper()
-			for end := time.Now().Add(time.Minute); !f(); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(3 * time.Minute); !f(); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("seed %d: %s", seed, what)
 				}

@@ -304,7 +304,7 @@ func TestPeriodic(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Release()
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(3 * time.Minute); ; {
 		crashed, err := Open("d", Options{FS: fs.CrashClone(vfs.CrashCloneCfg{})})
 		if err != nil {
 			t.Fatal(err)

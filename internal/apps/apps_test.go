@@ -65,7 +65,7 @@ func (s *signals) Write(b []byte) (int, error) {
 // TestStream checks that events are read while the tests run: the process goes on only when its
 // first event has arrived.
 func TestStream(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	tests := exec.CommandContext(ctx, "sh", "-c", `
 		echo '{"Action":"output","Output":"x"}'
@@ -93,7 +93,7 @@ func TestStream(t *testing.T) {
 // TestStreamEnds checks that a process ends whose output is not that of tests, and that a command
 // that does not start is an error.
 func TestStreamEnds(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if _, err := stream(exec.CommandContext(ctx, "yes", "no event"), io.Discard); err == nil || !strings.Contains(err.Error(), "read the events") || ctx.Err() != nil {
 		t.Errorf("the output is no events: %v, %v", err, ctx.Err())

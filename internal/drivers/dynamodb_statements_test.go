@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -42,7 +41,7 @@ func TestGoSDKStreams(t *testing.T) {
 
 func goStreams(t *testing.T, tags []types.Tag) {
 	url, restart := dynamoDoor(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	keys := credentials.NewStaticCredentialsProvider("AKID", "secret", "")
 	client := dynamodb.New(dynamodb.Options{BaseEndpoint: &url, Region: "us-east-1", Credentials: keys})

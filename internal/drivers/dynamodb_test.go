@@ -90,7 +90,7 @@ func boto3(t *testing.T, session, url, tags, expected string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, need(t, "boto3/bin/python"), session, url, tags)
 	cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
@@ -115,7 +115,7 @@ func TestGoSDK(t *testing.T) {
 
 func goSession(t *testing.T, tags []types.Tag, flags ...string) {
 	url, restart := dynamoDoor(t, flags...)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	client := dynamodb.New(dynamodb.Options{
 		BaseEndpoint: &url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""),
@@ -130,7 +130,7 @@ func goSession(t *testing.T, tags []types.Tag, flags ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dynamodb.NewTableExistsWaiter(client).Wait(ctx, &dynamodb.DescribeTableInput{TableName: table}, 10*time.Second); err != nil {
+	if err := dynamodb.NewTableExistsWaiter(client).Wait(ctx, &dynamodb.DescribeTableInput{TableName: table}, patience); err != nil {
 		t.Fatal(err)
 	}
 	type blog struct {
@@ -218,13 +218,13 @@ func TestKilledDynamoDoor(t *testing.T) {
 		}
 		select {
 		case <-serving:
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			_ = cmd.Process.Kill()
 			t.Fatalf("the door does not serve after a minute; it printed:\n%s", log)
 		}
 		return cmd
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	client := dynamodb.New(dynamodb.Options{
 		BaseEndpoint: &url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), RetryMaxAttempts: 1,

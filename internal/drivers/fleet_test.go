@@ -90,7 +90,7 @@ func testFleet(t *testing.T, store string, java *exec.Cmd) {
 	table := keyspace + ".hot"
 	config := gocql.NewCluster("127.0.0.1")
 	config.Port, _ = strconv.Atoi(port)
-	config.Timeout, config.ConnectTimeout = 30*time.Second, 30*time.Second
+	config.Timeout, config.ConnectTimeout = time.Minute, time.Minute
 	admin, err := config.CreateSession()
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func testFleet(t *testing.T, store string, java *exec.Cmd) {
 		slices.Sort(want)
 		begun := time.Now()
 		for _, c := range clients {
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+			for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Millisecond) {
 				s, err := c.ask("STATS")
 				if err != nil {
 					t.Fatalf("%s: %v", c.name, err)
@@ -139,7 +139,7 @@ func testFleet(t *testing.T, store string, java *exec.Cmd) {
 					break
 				}
 				if time.Now().After(deadline) {
-					t.Fatalf("%s, %s: after a minute the answers are from %v, and should be from %q", what, c.name, s.By, want)
+					t.Fatalf("%s, %s: after %v the answers are from %v, and should be from %q", what, c.name, patience, s.By, want)
 				}
 			}
 		}

@@ -45,7 +45,7 @@ func gocqlSession(t *testing.T, s server) (seen []string) {
 
 	config := gocql.NewCluster(host)
 	config.Port = number
-	config.Timeout, config.ConnectTimeout = 30*time.Second, 30*time.Second
+	config.Timeout, config.ConnectTimeout = time.Minute, time.Minute
 	config.Consistency = gocql.One
 	config.ReconnectInterval = time.Second
 	config.ReconnectionPolicy = &gocql.ConstantReconnectionPolicy{MaxRetries: 100, Interval: 500 * time.Millisecond}
@@ -69,7 +69,7 @@ func gocqlSession(t *testing.T, s server) (seen []string) {
 
 	// gocql learns of the table by an event.
 	var tm *gocql.TableMetadata
-	for deadline := time.Now().Add(30 * time.Second); tm == nil; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); tm == nil; time.Sleep(100 * time.Millisecond) {
 		meta, err := session.KeyspaceMetadata(keyspace)
 		if err == nil {
 			tm = meta.Tables["t"]
@@ -137,12 +137,12 @@ func gocqlSession(t *testing.T, s server) (seen []string) {
 	if s.restart != nil {
 		s.restart(t)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(300 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(300 * time.Millisecond) {
 		if title, n, tags, err = one(); err == nil {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: a minute after the restart: %v", s.name, err)
+			t.Fatalf("%s: %v after the restart: %v", s.name, patience, err)
 		}
 	}
 	say("after restart", title, n, tags, len(pages()))

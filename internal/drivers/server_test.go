@@ -135,10 +135,10 @@ func (d *door) start(t testing.TB) {
 	d.watchdog.Guard(d.cmd.Process.Pid)
 	select {
 	case <-serving:
-	case <-time.After(60 * time.Second):
+	case <-time.After(patience):
 		_ = d.cmd.Process.Kill()
 		_ = d.cmd.Wait()
-		t.Fatalf("the door does not serve after a minute; it printed:\n%s", d.log)
+		t.Fatalf("the door does not serve after %v; it printed:\n%s", patience, d.log)
 	}
 }
 
@@ -147,7 +147,7 @@ func (d *door) stop(t testing.TB) {
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Errorf("end the door: %v", err)
 	}
-	kill := time.AfterFunc(30*time.Second, func() { _ = d.cmd.Process.Kill() })
+	kill := time.AfterFunc(patience, func() { _ = d.cmd.Process.Kill() })
 	defer kill.Stop()
 	err := d.cmd.Wait()
 	d.watchdog.Guard(0)
@@ -186,6 +186,9 @@ func (l *lines) String() string {
 // not: the AWS CLI, which starts a Python for each of its commands, takes a minute where
 // others compute too.
 const hangs = 10 * time.Minute
+
+// patience is how long a test waits for what a loaded machine does late.
+const patience = 3 * time.Minute
 
 // begin starts a program. It returns the program's standard input and output, and what it
 // prints to its standard error.

@@ -49,7 +49,7 @@ func connect(t *testing.T, addr string) *client {
 	}
 	c := gocql.NewCluster(host)
 	c.Port, _ = strconv.Atoi(port)
-	c.Timeout, c.ConnectTimeout = 30*time.Second, 30*time.Second
+	c.Timeout, c.ConnectTimeout = time.Minute, time.Minute
 	c.Consistency = gocql.One
 	s, err := c.CreateSession()
 	if err != nil {

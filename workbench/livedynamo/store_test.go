@@ -70,7 +70,7 @@ func invoices(t *testing.T, url, name string, tags map[string]string, list []ite
 		for _, it := range some {
 			puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
 		}
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			out, err := c.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{name: puts}})
 			if err == nil && len(out.UnprocessedItems) == 0 {
 				break

@@ -97,7 +97,7 @@ public class Session {
         .keySchema(schema("InvoiceNumber", "ClientTransactionid"))
         .globalSecondaryIndexes(GlobalSecondaryIndex.builder().indexName("by-country").keySchema(schema("country", "amount"))
             .projection(p -> p.projectionType(ProjectionType.ALL)).build()));
-    var exists = client.waiter().waitUntilTableExists(r -> r.tableName(TABLE), w -> w.waitTimeout(Duration.ofSeconds(20)));
+    var exists = client.waiter().waitUntilTableExists(r -> r.tableName(TABLE), w -> w.waitTimeout(Duration.ofMinutes(3)));
     say("created", exists.matched().response().get().table().tableStatusAsString());
 
     for (int i : new int[] {0, 5}) {
@@ -161,7 +161,7 @@ public class Session {
       say("no table", code(e));
     }
     client.deleteTable(r -> r.tableName(TABLE));
-    client.waiter().waitUntilTableNotExists(r -> r.tableName(TABLE), w -> w.waitTimeout(Duration.ofSeconds(20)));
+    client.waiter().waitUntilTableNotExists(r -> r.tableName(TABLE), w -> w.waitTimeout(Duration.ofMinutes(3)));
     say("gone");
     say("END");
     client.close();

@@ -9,7 +9,7 @@ const client = new cassandra.Client({
   protocolOptions: { port: Number(port) },
   localDataCenter: 'datacenter1',
   queryOptions: { prepare: true, isIdempotent: true, consistency: cassandra.types.consistencies.one },
-  socketOptions: { readTimeout: 20000 },
+  socketOptions: { connectTimeout: 20000, readTimeout: 20000 },
   policies: {
     reconnection: new cassandra.policies.reconnection.ConstantReconnectionPolicy(500),
     speculativeExecution: new cassandra.policies.speculativeExecution.ConstantSpeculativeExecutionPolicy(500, 4),

@@ -17,7 +17,7 @@ profile = ExecutionProfile(speculative_execution_policy=ConstantSpeculativeExecu
                            consistency_level=ConsistencyLevel.ONE, request_timeout=20)
 cluster = Cluster([host], port=port, execution_profiles={EXEC_PROFILE_DEFAULT: profile},
                   reconnection_policy=ConstantReconnectionPolicy(0.5), topology_event_refresh_window=0,
-                  status_event_refresh_window=0, max_schema_agreement_wait=30)
+                  status_event_refresh_window=0, connect_timeout=20, control_connection_timeout=20, max_schema_agreement_wait=60)
 session = cluster.connect()
 read = session.prepare(f"SELECT v FROM {table} WHERE k = ? AND c = ?")
 write = session.prepare(f"INSERT INTO {table} (k, c, v) VALUES (?, ?, ?)")

@@ -124,7 +124,7 @@ public final class Session {
     session.refreshSchema();
     say("RESTART");
     System.in.read();
-    long deadline = System.currentTimeMillis() + 60_000;
+    long deadline = System.currentTimeMillis() + 180_000;
     while (true) {
       try {
         say("after restart", session.execute(select.bind(day, "title 042")).one().getInt(1));

@@ -71,7 +71,7 @@ async function main() {
 
   say('RESTART');
   await line();
-  const deadline = Date.now() + 60000;
+  const deadline = Date.now() + 180000;
   for (;;) {
     try {
       say('after restart', (await run(select, ['2020-07-09', 'title 042'])).first());

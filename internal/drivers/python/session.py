@@ -105,10 +105,10 @@ say("traced", trace.one())
 
 say("RESTART")
 sys.stdin.readline()
-deadline = time.time() + 60
+deadline = time.time() + 180
 while True:
     try:
-        row = session.execute(select, (day, "title 042"), timeout=5).one()
+        row = session.execute(select, (day, "title 042"), timeout=30).one()
         break
     except Exception as e:
         if time.time() > deadline:

@@ -45,8 +45,8 @@ func (p *process) ended() bool {
 }
 
 const (
-	startLimit = 150 * time.Second // a loaded machine took 19 s
-	stopLimit  = 60 * time.Second
+	startLimit = 5 * time.Minute // a loaded machine took 57 s
+	stopLimit  = 2 * time.Minute
 )
 
 // Launch starts an instance and waits until it serves CQL. Close ends it.

@@ -30,7 +30,7 @@ import (
 )
 
 // patience is the longest time that a page may take for one action.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // Browser is a running browser.
 type Browser struct{ ctx context.Context }

@@ -22,6 +22,9 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/run"
 )
 
+// patience is how long it may take to start and to stop, on a loaded machine.
+const patience = 3 * time.Minute
+
 // Start serves a store with a router, which turns its plain tables into sharded ones. The store is
 // closed with the test.
 func Start(t testing.TB, st store.Store) (addr string) {
@@ -31,7 +34,7 @@ func Start(t testing.TB, st store.Store) (addr string) {
 		return u
 	}
 	router := run.New(run.Options{Store: st, Now: time.Now, Timeuuid: func() [16]byte { return gocql.TimeUUID() }, UUID: uuid, IntN: mathrand.IntN, Log: Log(t)})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := router.Start(ctx); err != nil {
 		t.Fatal(err)
@@ -47,7 +50,7 @@ func Serve(t testing.TB, st store.Store, router *run.Router) (addr string) {
 	if router != nil {
 		o.Router = router
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	door, err := cqldoor.New(ctx, o)
 	if err != nil {
@@ -61,7 +64,7 @@ func Serve(t testing.TB, st store.Store, router *run.Router) (addr string) {
 	go func() { served <- door.Run() }()
 	go func() { served <- door.Serve(ln) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := door.Shutdown(ctx); err != nil {
 			t.Errorf("the door does not shut down: %v", err)

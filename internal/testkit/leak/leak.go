@@ -19,7 +19,7 @@ import (
 )
 
 // patience is much longer than any goroutine takes to end.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Main runs a package's tests, and fails if they leave goroutines.
 func Main(m *testing.M, options ...goleak.Option) {

@@ -50,7 +50,7 @@ func Start(t testing.TB, name string, command func(port string) *exec.Cmd) (addr
 			t.Logf("%s printed:\n%s", name, &printed)
 		}
 	})
-	for deadline := time.Now().Add(time.Minute); ; {
+	for deadline := time.Now().Add(3 * time.Minute); ; {
 		c, err := net.DialTimeout("tcp", addr, time.Second)
 		if err == nil {
 			c.Close()
@@ -62,7 +62,7 @@ func Start(t testing.TB, name string, command func(port string) *exec.Cmd) (addr
 		case <-time.After(20 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s does not listen on %s after a minute", name, addr)
+			t.Fatalf("%s does not listen on %s after three minutes", name, addr)
 		}
 	}
 }
