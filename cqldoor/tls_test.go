@@ -54,7 +54,7 @@ func TestTLS(t *testing.T) {
 	if _, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{back}, TLS: &tls.Config{}}); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("an unknown certificate: %v", err)
 	}
-	cl, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{back}, TLS: &tls.Config{RootCAs: trusted}})
+	cl, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{back}, ConnectTimeout: time.Minute, TLS: &tls.Config{RootCAs: trusted}})
 	if err != nil {
 		t.Fatal(err)
 	}

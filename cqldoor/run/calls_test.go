@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
@@ -108,7 +109,7 @@ func TestUnloggedCounterBatch(t *testing.T) {
 // TestUserFunctions says that a user's function is refused for what it is, and that one
 // which nobody has defined is unknown, as ever.
 func TestUserFunctions(t *testing.T) {
-	st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{cassandra.Shared(t)}})
+	st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{cassandra.Shared(t)}, ConnectTimeout: time.Minute}) // a loaded machine is slow
 	if err != nil {
 		t.Fatal(err)
 	}

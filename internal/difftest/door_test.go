@@ -4,6 +4,7 @@ package difftest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/engine"
@@ -13,7 +14,7 @@ import (
 // doorTo serves a door in front of a cluster and returns its address.
 func doorTo(t testing.TB, contact string) string {
 	t.Helper()
-	st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{contact}, Log: door.Log(t)})
+	st, err := cluster.Connect(t.Context(), cluster.Options{Contacts: []string{contact}, ConnectTimeout: time.Minute, Log: door.Log(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
