@@ -34,7 +34,7 @@ func (v Value) Size() int {
 	case S, B:
 		return int(v.n)
 	case N:
-		return numberSize(v.Text())
+		return NumberSize(v.Text())
 	case BOOL, NULL:
 		return 1
 	case M:
@@ -59,7 +59,8 @@ func (v Value) Size() int {
 	return 0
 }
 
-func numberSize(text string) int {
+// NumberSize returns the size of an N from its digits, without an exponent.
+func NumberSize(text string) int {
 	size := 1
 	if text[0] == '-' {
 		text = text[1:]

@@ -121,7 +121,7 @@ var edges = map[string][]string{
 	"workbench/report":     {"dynamo/api", "workbench/advice", "workbench/capacity", "workbench/inspection", "workbench/profile", "workbench/simulation"},
 	"workbench/simulation": {"cql/value", "partitioner", "shard", "workbench/datetime", "workbench/timeid", "workbench/keys", "workbench/sketch", "workbench/stats"},
 	"workbench/advice": {
-		"cql/syntax", "cql/value", "shard", "shard/timebucket",
+		"cql/syntax", "cql/value", "dynamo/attribute", "shard", "shard/timebucket",
 		"workbench/capacity", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/simulation",
 	},
 	"workbench/capacity": {"shard", "workbench/stats"},

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
+	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
 // TestFatPartitions checks that the size of a partition is predicted from its own rows. One device
@@ -208,5 +212,88 @@ func TestBytesOfIndexes(t *testing.T) {
 	}
 	if more, want := r.Candidates[0].ItemBytes-plain.Candidates[0].ItemBytes, float64(len("country#city")+len("c1#t01")); math.Abs(more-want) > 0.1 {
 		t.Errorf("the index adds %v bytes to an item, %v are right", more, want)
+	}
+}
+
+// TestUnitsOfSizesThatVary checks that a store bills each item by itself: half of the items take one
+// unit, half take two.
+func TestUnitsOfSizesThatVary(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("owner,id,body\n")
+	for i := range 20_000 {
+		size := 500
+		if i/7%2 == 0 {
+			size = 1500
+		}
+		fmt.Fprintf(&data, "o%d,%08d-x,%s\n", i%5, i, strings.Repeat("x", size-len("ownerid")-100))
+	}
+	asked := "SELECT * FROM notes WHERE owner = ? -- 1/s\nINSERT INTO notes (owner, id, body) VALUES (?, ?, ?) -- 2000/s\n"
+	for _, target := range []Target{DynamoDB, Keyspaces} {
+		r := advisedFor(t, asked, data.String(), Options{Target: target})
+		c := &r.Candidates[0]
+		if got := c.Heat.WriteUnits / c.Heat.Writes; math.Abs(got-1.5) > 0.02 {
+			t.Errorf("%s: %s: a write takes %v units, 1.5 are right", target, c.Design, got)
+		}
+		if got := c.Cost.WriteUnits; math.Abs(got-3000) > 1 {
+			t.Errorf("%s: %s: %v write units a second, 3,000 are right", target, c.Design, got)
+		}
+	}
+}
+
+// TestUnitsWithIndexes checks that the attributes of indexes count in the units of the hottest key.
+func TestUnitsWithIndexes(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("owner,id,country,city,body\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&data, "o%d,%08d-x,c%d,t%02d,%s\n", i%5, i, i%7, i%90, strings.Repeat("x", 970))
+	}
+	asked := "SELECT * FROM notes WHERE owner = ? LIMIT 10 -- 300/s\nSELECT * FROM notes WHERE country = ? AND city = ? LIMIT 10 -- 60/s\nINSERT INTO notes (owner, id, country, city, body) VALUES (?, ?, ?, ?, ?) -- 3000/s\n"
+	r := advisedFor(t, asked, data.String(), Options{Target: DynamoDB})
+	c := &r.Candidates[0]
+	if len(c.Extras) != 1 || !slices.Equal(c.PartitionKey, []string{"owner"}) {
+		t.Fatalf("%s, %+v", c.Design, c.Extras)
+	}
+	if got := c.Heat.WriteUnits / c.Heat.Writes; got != 2 {
+		t.Errorf("an item of %v bytes takes %v units", c.ItemBytes, got)
+	}
+	if c.Shards < 2 || len(c.Exceeded) > 0 {
+		t.Errorf("%s: %v", c.Design, c.Exceeded)
+	}
+}
+
+// TestNamesThatStoresRefuse checks that no statement is printed with a name that the store refuses.
+func TestNamesThatStoresRefuse(t *testing.T) {
+	long := strings.Repeat("n", 49)
+	for _, c := range []struct {
+		target Target
+		table  string
+		want   string
+	}{
+		{Cassandra, `shop."größe"`, "no table has the name \"größe\""},
+		{Cassandra, `"my-shop".notes`, "no keyspace has the name \"my-shop\""},
+		{Cassandra, long + ".notes", "at most 48 characters"},
+		{Cassandra, "shop." + strings.Repeat("n", 223), "at most 222 characters"},
+		{Keyspaces, "shop." + long, "at most 48 characters"},
+		{DynamoDB, `"notes 2024"`, "no table of DynamoDB has the name \"notes 2024\""},
+		{DynamoDB, `"notes-2024"`, ""},
+		{Cassandra, "shop." + long, ""},
+	} {
+		data := "owner,id\na,1\nb,2\na,3\n"
+		src, err := rows.OpenBytes("data.csv", []byte(data), rows.Options{Again: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		qs, err := queries.Parse("SELECT * FROM " + c.table + " WHERE owner = ? -- 1/s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = Run(t.Context(), src, qs, Options{Target: c.target}, profile.Options{}, nil)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "line 1: ") || !strings.Contains(err.Error(), "--table NAME")) {
+			t.Errorf("%s: %v", c.table, err)
+		}
+	}
+	a, b := shortened(strings.Repeat("a", 60)+"b", 48), shortened(strings.Repeat("a", 60)+"c", 48)
+	if a == b || len(a) != 48 || shortened("short", 48) != "short" {
+		t.Errorf("%s, %s", a, b)
 	}
 }

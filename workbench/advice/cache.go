@@ -11,8 +11,7 @@ import (
 // cache says why a cache is needed: queries read single items so often that the hottest partition
 // cannot bear it. It returns "" if no cache is needed. Shards would not help: a read of one item
 // always goes to one shard.
-func (s *heats) cache(d *Design) string {
-	h := s.heatOf(d)
+func (s *heats) cache(d *Design, h Heat) string {
 	if h.ReadLimit == 0 || h.ReadUnits <= h.ReadLimit {
 		return ""
 	}

@@ -479,9 +479,12 @@ func (s *proposer) sharded(d *Design) []*Design {
 			ns = append(ns, min(k, shard.MaxShards))
 		}
 	}
-	hot := s.heatOf(d)
-	heat := s.shardsFor(hot.Writes, hot.Share, hot.item)
-	add(heat)
+	heat := 0.0
+	for _, indexed := range []float64{0, s.mayIndex(d)} {
+		hot := s.heatOf(d, indexed)
+		heat = s.shardsFor(hot.Writes, hot.Share, hot.each)
+		add(heat)
+	}
 	if s.o.Target.nodes() {
 		size := s.projected(d).bytes
 		if size > MaxBytes {

@@ -26,8 +26,8 @@ type Cost struct {
 // costOf computes a design's cost, including its extras.
 func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 	c := Cost{Rated: s.rated()}
-	item := s.itemOf(d) + s.indexBytes(d, extras)
-	writeEach := math.Ceil(item / 1024)
+	more := s.keyBytes(d) + s.indexBytes(d, extras)
+	item, writeEach := s.itemBytes()+more, s.unitsOf(writeUnitBytes, more).Mean
 	for i := range s.qs {
 		q := &s.qs[i]
 		rate := rateOf(q)
@@ -50,9 +50,9 @@ func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 		}
 		c.Partitions += rate * v.Partitions
 		c.CPU += rate * (v.Partitions*cpuPartition + v.Rows*cpuRow)
-		units := math.Max(v.Partitions/2, math.Ceil(v.Rows*item/4096)/2)
+		units := math.Max(v.Partitions/2, s.readUnits(v.Rows, more))
 		if v.Kind == FullScan {
-			units = math.Max(0.5, math.Ceil(float64(s.p.Rows)*item/4096)/2)
+			units = s.readUnits(float64(s.p.Rows), more)
 		}
 		c.ReadUnits += rate * units
 	}

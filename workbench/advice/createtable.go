@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
-// attribute is an attribute definition of a DynamoDB CreateTable request.
-type attribute struct {
+// definition is an attribute definition of a DynamoDB CreateTable request.
+type definition struct {
 	AttributeName string `json:"AttributeName"`
 	AttributeType string `json:"AttributeType"`
 }
@@ -38,10 +38,10 @@ type tag struct {
 // createTable returns a DynamoDB CreateTable request. A key of several columns becomes one
 // attribute that joins them by #. The application writes this attribute.
 func (s dynamoWriter) createTable(d *Design, v *Verdict) json.RawMessage {
-	var attributes []attribute
+	var attributes []definition
 	define := func(name, typ string) string {
-		if !slices.ContainsFunc(attributes, func(a attribute) bool { return a.AttributeName == name }) {
-			attributes = append(attributes, attribute{name, typ})
+		if !slices.ContainsFunc(attributes, func(a definition) bool { return a.AttributeName == name }) {
+			attributes = append(attributes, definition{name, typ})
 		}
 		return name
 	}
@@ -67,7 +67,7 @@ func (s dynamoWriter) createTable(d *Design, v *Verdict) json.RawMessage {
 	}
 	request := struct {
 		TableName              string       `json:"TableName"`
-		AttributeDefinitions   []attribute  `json:"AttributeDefinitions"`
+		AttributeDefinitions   []definition `json:"AttributeDefinitions"`
 		KeySchema              []keyElement `json:"KeySchema"`
 		GlobalSecondaryIndexes []index      `json:"GlobalSecondaryIndexes,omitempty"`
 		BillingMode            string       `json:"BillingMode"`

@@ -90,7 +90,10 @@ func (s *ranker) extras(d *Design) []Extra {
 			e.Why += fmt.Sprintf("; without shards its hottest key takes %s of all writes", percent(s.share(e.design)))
 		}
 		c := score{}
-		if s.limits(e.design, &c); c.severity >= inHorizon && s.o.Target.nodes() {
+		if !s.o.Target.nodes() {
+			continue
+		}
+		if s.limits(e.design, &c); c.severity >= inHorizon {
 			e.Why += "; but a limit is exceeded all the same: " + c.worst() + s.wayOut(e.design)
 		}
 	}

@@ -20,7 +20,9 @@ type Heat struct {
 	Writes float64 `json:"writes_per_second"`
 	Moment Moment  `json:"busiest"` // of the hottest key: when, and how much
 
-	WriteUnits float64 `json:"write_units,omitempty"` // per second, to the hottest partition; Moment has the interval
+	WriteUnits float64 `json:"write_units,omitempty"` // per second, to the hottest partition
+	WriteLow   float64 `json:"write_units_low,omitempty"`
+	WriteHigh  float64 `json:"write_units_high,omitempty"`
 	WriteLimit float64 `json:"write_limit,omitempty"`
 	// ReadUnits is per second, if keys are read as often as they have rows. The data say nothing
 	// about reads.
@@ -38,7 +40,7 @@ type Heat struct {
 	Node      float64 `json:"node_share,omitempty"`
 	NodeLimit float64 `json:"node_limit,omitempty"` // writes a second
 
-	item float64 // bytes of an item of the hottest key, in stores that bill requests
+	each profile.Units // of a write to the hottest key, in stores that bill requests
 }
 
 // bounds returns the interval of the hottest key's rate, as factors of that rate.
@@ -51,7 +53,9 @@ func (h *Heat) bounds() (low, high float64) {
 
 // writes, units and ofNode format the load of the hottest partition and node, with its interval.
 func (h *Heat) writes() string { return h.ranged(h.Writes) }
-func (h *Heat) units() string  { return h.ranged(h.WriteUnits) }
+func (h *Heat) units() string {
+	return ranged(h.WriteUnits, h.WriteLow, h.WriteHigh, number)
+}
 
 func (h *Heat) ranged(x float64) string {
 	low, high := h.bounds()
@@ -69,15 +73,18 @@ func (h *Heat) ofNode() string {
 // heats says what load the hottest partition of a design gets.
 type heats struct{ sizes }
 
-// heatOf returns a design's heat at the present rates.
-func (s *heats) heatOf(d *Design) Heat {
+// heatOf returns a design's heat at the present rates. indexed is how many bytes an item has for
+// indexes.
+func (s *heats) heatOf(d *Design, indexed float64) Heat {
 	shards := float64(max(1, d.Shards))
 	mo := s.moment(d)
-	item := s.itemOf(d)
+	more := indexed
+	var each profile.Units
 	if s.o.Target.units() {
-		mo, item = s.hottest(d, mo, item)
+		more += s.keyBytes(d)
+		mo, each = s.hottest(d, mo, more)
 	}
-	h := Heat{Source: s.load.from, Why: s.load.why, Share: mo.Share, ReadSource: Unknown, Moment: mo, Writes: mo.Writes / shards, item: item}
+	h := Heat{Source: s.load.from, Why: s.load.why, Share: mo.Share, ReadSource: Unknown, Moment: mo, Writes: mo.Writes / shards, each: each}
 	h.Why += mo.text()
 	if s.o.Target.nodes() {
 		if s.load.writes > 0 {
@@ -92,60 +99,61 @@ func (s *heats) heatOf(d *Design) Heat {
 		}
 		return h
 	}
-	each := math.Ceil(item / 1024)
-	h.WriteUnits, h.WriteLimit = h.Writes*each, capacity.PartitionWriteUnits
-	h.ReadUnits, h.ReadLimit = s.hotReads(d, item), capacity.PartitionReadUnits
+	h.WriteUnits, h.WriteLimit = h.Writes*each.Mean, capacity.PartitionWriteUnits
+	low, high := h.bounds()
+	h.WriteLow, h.WriteHigh = h.Writes*low*each.Low, h.Writes*high*each.High
+	h.ReadUnits, h.ReadLimit = s.hotReads(d, more), capacity.PartitionReadUnits
 	if h.ReadUnits > 0 {
 		h.ReadSource = FromQueries
 	}
 	if h.Writes > 0 {
-		h.Throttled = capacity.Throttled(h.Writes, int(each), max(1, d.Shards))
+		h.Throttled = mixed(each).Throttled(h.Writes, max(1, d.Shards))
 	}
 	h.Splits = s.splits(d)
 	return h
 }
 
-// These say when the items of a key are larger or smaller than the others: if it has that many rows,
-// and their mean differs from that of all rows by that part of an item.
+// mixed returns the units of writes as package capacity takes them.
+func mixed(u profile.Units) capacity.Mixed { return capacity.Mixed{Mean: u.Mean, Square: u.Square} }
+
+// These say when the items of a key take more or fewer units than others: if that many are known,
+// and the difference is more than so many standard errors.
 const (
 	enoughItems = 20
-	otherSize   = 0.05
+	otherUnits  = 3
 )
 
-// hottest returns the moment of the key that gets most write units, and the bytes of its items. mo
-// is the moment of the key that gets most writes, and item the mean of all items. A key with fewer
-// writes may get more units, if its items are larger.
-func (s *heats) hottest(d *Design, mo Moment, item float64) (Moment, float64) {
+// hottest returns the moment of the key that gets most write units, and the units of its items. mo
+// is the moment of the key that gets most writes. An item has more bytes than the row has. A key
+// with fewer writes may get more units, if its items are larger.
+func (s *heats) hottest(d *Design, mo Moment, more float64) (Moment, profile.Units) {
+	all := s.unitsOf(writeUnitBytes, more)
 	parts := s.timeless(d)
 	m := s.ofPartition(parts)
 	if len(parts) == 0 || m == nil || len(m.Largest) == 0 || m.Rows == 0 {
-		return mo, item
+		return mo, all
 	}
-	head := math.Max(0, m.ByteSizes.Mean-m.RowSizes.Mean*m.RowBytes) // of a partition, without its rows
-	own := func(p *profile.Partition) float64 {
-		if p.Rows.Value < enoughItems {
-			return item
+	own := func(p *profile.Partition) profile.Units {
+		u := p.Items.Units(writeUnitBytes, more)
+		if u.Items < enoughItems || math.Abs(u.Mean-all.Mean) <= otherUnits*math.Sqrt(math.Max(0, u.Square-u.Mean*u.Mean)/u.Items) {
+			return all
 		}
-		more := (p.Bytes.Value-head)/p.Rows.Value - m.RowBytes
-		if math.Abs(more) < otherSize*item {
-			return item
-		}
-		return math.Max(1, item+more)
+		return u
 	}
-	best, bytes := mo, own(&m.Largest[0])
+	best, each := mo, own(&m.Largest[0])
 	if i := slices.IndexFunc(m.Largest, func(p profile.Partition) bool { return slices.Equal(p.Values, mo.key) }); i >= 0 {
-		bytes = own(&m.Largest[i])
+		each = own(&m.Largest[i])
 	}
-	units := best.Writes * math.Ceil(bytes/1024)
+	units := best.Writes * each.Mean
 	for i := range m.Largest {
 		p := &m.Largest[i]
 		at := func(rows float64) float64 { return s.load.writes * rows / float64(m.Rows) }
-		if n := own(p); n > bytes && at(p.Rows.Value)*math.Ceil(n/1024) > units {
+		if u := own(p); u.Mean > each.Mean && at(p.Rows.Value)*u.Mean > units {
 			best = Moment{Writes: at(p.Rows.Value), Low: at(p.Rows.Low), High: at(p.Rows.High), All: s.load.writes, Share: p.Share, key: p.Values, larger: true}
-			bytes, units = n, best.Writes*math.Ceil(n/1024)
+			each, units = u, best.Writes*u.Mean
 		}
 	}
-	return best, bytes
+	return best, each
 }
 
 // shardsOnNode returns about which share of a key's shards has a replica on the fullest of Nodes:
@@ -155,8 +163,9 @@ func shardsOnNode(n int) float64 {
 	return math.Min(1, p+2*math.Sqrt(p*(1-p)/float64(n)))
 }
 
-// hotReads returns the read units per second of the hottest partition.
-func (s *heats) hotReads(d *Design, item float64) float64 {
+// hotReads returns the read units per second of the hottest partition. An item has more bytes than
+// the row has.
+func (s *heats) hotReads(d *Design, more float64) float64 {
 	total := 0.0
 	share := 0.0
 	if m := s.ofPartition(d.Partition); m != nil && len(m.Largest) > 0 {
@@ -171,7 +180,7 @@ func (s *heats) hotReads(d *Design, item float64) float64 {
 		if v.Kind == FullScan {
 			continue
 		}
-		each := math.Max(0.5, math.Ceil(v.Rows/v.Partitions*item/4096)/2)
+		each := s.readUnits(v.Rows/v.Partitions, more)
 		hit := share // the chance that a query reads the hottest partition
 		if d.Shards > 1 && boundBy(d, q) {
 			hit /= float64(d.Shards)

@@ -3,11 +3,33 @@
 package advice
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/workbench/profile"
+)
+
+// These are the bytes that Keyspaces counts for a row in addition to its values ("Estimate row size
+// in Amazon Keyspaces"): for the row, and for each column of the partition key, clustering column,
+// and other column.
+const (
+	keyspacesRow        = 100
+	keyspacesPartition  = 3
+	keyspacesClustering = 4
+	keyspacesColumn     = 1
+)
+
+// These are the lengths of values that the data do not have.
+const (
+	uuidBytes      = 16
+	timestampBytes = 8
+	dateBytes      = 4
+	shardBytes     = 4
 )
 
 // itemBytes returns the mean size of a row in a store that bills requests: names and values of all
@@ -21,13 +43,54 @@ func (s *facts) itemBytes() float64 {
 		case DynamoDB:
 			total += present * (float64(len(c.Name)) + attributeBytes(c))
 		default:
-			total += present * (c.MeanBytes + 4)
+			total += present * (c.MeanBytes + keyspacesColumn)
 		}
 	}
 	if s.o.Target == Keyspaces {
-		total += 100 // per row ("Estimate row size in Amazon Keyspaces")
+		total += keyspacesRow
 	}
 	return total
+}
+
+// billing says how a store counts the bytes of each row's columns; nil: it does not bill requests.
+func (s *facts) billing() *profile.Billing {
+	if !s.o.Target.units() {
+		return nil
+	}
+	b := &profile.Billing{Columns: make(map[string]profile.Billed)}
+	if s.o.Target == Keyspaces {
+		b.Fixed = keyspacesRow
+	}
+	for i := range s.p.Columns {
+		c := &s.p.Columns[i]
+		v := profile.Billed{Head: keyspacesColumn}
+		if s.o.Target == DynamoDB {
+			v.Head = len(c.Name)
+			switch {
+			case c.Stored:
+				v.Fixed = len(c.Time.Stored)
+			case dynamoType(c) == "N":
+				v.Text = numberBytes
+			case dynamoType(c) == "S":
+				v.Text = func(text []byte) int { return len(text) }
+			}
+		}
+		b.Columns[c.Name] = v
+	}
+	return b
+}
+
+// numberBytes returns the size of a number in DynamoDB, from its text in the data.
+func numberBytes(text []byte) int {
+	if bytes.ContainsAny(text, "eE+") {
+		if f, err := strconv.ParseFloat(string(text), 64); err == nil {
+			text = strconv.AppendFloat(nil, f, 'f', -1, 64)
+		}
+	}
+	if len(text) == 0 {
+		return 0
+	}
+	return attribute.NumberSize(string(text))
 }
 
 // attributeBytes returns the mean size of a column's values in DynamoDB. Times, ids and booleans are
@@ -46,15 +109,34 @@ func attributeBytes(c *profile.Column) float64 {
 	return c.TextBytes
 }
 
-// itemOf returns the mean size of an item of a design's table. In DynamoDB that includes attributes
-// that join several columns of a key, and the hidden key of a table with shards. indexBytes
-// has the attributes of indexes.
-func (s *facts) itemOf(d *Design) float64 {
-	item := s.itemBytes()
-	if s.o.Target != DynamoDB {
-		return item
+// itemOf returns the mean size of an item of a design's table. indexBytes has the attributes of
+// indexes.
+func (s *facts) itemOf(d *Design) float64 { return s.itemBytes() + s.keyBytes(d) }
+
+// keyBytes returns what a design's key adds to an item. In DynamoDB these are attributes that join
+// several columns of a key, and the hidden key of a table with shards. In Keyspaces these are
+// metadata, and columns that the data do not have.
+func (s *facts) keyBytes(d *Design) float64 {
+	if !s.o.Target.units() {
+		return 0
 	}
-	item += s.joinedBytes(s.partNames(d)) + s.joinedBytes(d.clusteringNames())
+	if s.o.Target == Keyspaces {
+		more := float64((keyspacesPartition-keyspacesColumn)*len(d.columns()) + (keyspacesClustering-keyspacesColumn)*len(d.Clustering))
+		if b := s.bucketColumnOf(d); b != nil {
+			more += keyspacesPartition + dateBytes
+			if b.Type == "timestamp" {
+				more += timestampBytes - dateBytes
+			}
+		}
+		if d.AddID {
+			more += uuidBytes + keyspacesClustering
+		}
+		if d.Shards > 1 {
+			more += shardBytes + keyspacesPartition
+		}
+		return more
+	}
+	item := s.joinedBytes(s.partNames(d)) + s.joinedBytes(d.clusteringNames())
 	if d.Shards > 1 {
 		item += float64(len("evenkeel.pk")+len("-")+len(fmt.Sprint(d.Shards))) + s.valueBytes(s.partNames(d))
 	}
@@ -77,6 +159,31 @@ func (s *facts) indexBytes(d *Design, indexes []Extra) float64 {
 				total += s.joinedBytes(names)
 				have = append(have, names)
 			}
+		}
+	}
+	return total
+}
+
+// mayIndex returns how many bytes an item has at most for the indexes of a design's table: for one
+// that each query needs which the key does not serve.
+func (s *serving) mayIndex(d *Design) float64 {
+	if s.o.Target != DynamoDB {
+		return 0
+	}
+	var have [][]string
+	total := 0.0
+	for i := range s.qs {
+		q := &s.qs[i]
+		if q.Writes() || s.serve(d, q).Kind < Filtered {
+			continue
+		}
+		var names []string
+		for _, e := range q.Equal[:min(len(q.Equal), maxKeys)] {
+			names = append(names, e.Column)
+		}
+		if !slices.ContainsFunc(have, func(h []string) bool { return slices.Equal(h, names) }) {
+			total += s.joinedBytes(names)
+			have = append(have, names)
 		}
 	}
 	return total
@@ -112,4 +219,34 @@ func (s *facts) valueBytes(names []string) float64 {
 		}
 	}
 	return total
+}
+
+// unitBytes is the size of a unit of writes and of reads.
+const (
+	writeUnitBytes = 1024
+	readUnitBytes  = 4096
+)
+
+// unitsOf returns the units of a request for one item of all, if each has that many bytes more than
+// the rows.
+func (s *measures) unitsOf(unit int, more float64) profile.Units {
+	if s.items == nil {
+		return unitsOfOne(s.itemBytes()+more, unit)
+	}
+	return s.items.Units(unit, more)
+}
+
+// unitsOfOne returns the units of items that all have one size.
+func unitsOfOne(bytes float64, unit int) profile.Units {
+	n := math.Max(1, math.Ceil(bytes/float64(unit)))
+	return profile.Units{Mean: n, Low: n, High: n, Square: n * n}
+}
+
+// readUnits returns the eventually consistent read units of a query that reads so many rows of one
+// partition.
+func (s *measures) readUnits(rows, more float64) float64 {
+	if rows <= 1 {
+		return math.Max(0.5, s.unitsOf(readUnitBytes, more).Mean/2)
+	}
+	return math.Max(0.5, math.Ceil(rows*(s.itemBytes()+more)/readUnitBytes)/2)
 }

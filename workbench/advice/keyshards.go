@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel/evenkeel/shard"
-	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 )
 
@@ -41,15 +39,12 @@ const (
 )
 
 // shardsFor returns how many shards a key needs for its heat, from its writes per second, its share
-// of all writes, and the bytes of its items; 0 if it needs none.
-func (s *traffic) shardsFor(writes, share, item float64) float64 {
+// of all writes, and the units of a write; 0 if it needs none.
+func (s *traffic) shardsFor(writes, share float64, each profile.Units) float64 {
 	switch {
 	case s.o.Target.units() && writes > 0:
-		plan, err := capacity.For(capacity.Request{Store: s.o.Target.store(), WritesPerSecond: writes, ItemBytes: max(1, int(math.Ceil(item)))})
-		if err != nil {
-			return shard.MaxShards
-		}
-		return float64(plan.Recommended)
+		n, _ := mixed(each).Shards(writes)
+		return float64(n)
 	case s.o.Target.nodes() && share >= hotShare && writes >= s.o.NodeWrites*partitionPart:
 		return math.Max(math.Ceil(share/shardShare), math.Ceil(writes/(s.o.NodeWrites*partitionPart)))
 	}
@@ -57,8 +52,8 @@ func (s *traffic) shardsFor(writes, share, item float64) float64 {
 }
 
 // keyShards finds the few keys that need a design's shards, if all others need at most half and
-// queries read whole keys; nil: there are none.
-func (s *heats) keyShards(d *Design) *KeyShards {
+// queries read whole keys; nil: there are none. indexed is how many bytes an item has for indexes.
+func (s *heats) keyShards(d *Design, indexed float64) *KeyShards {
 	if d.Shards <= 1 || len(s.timeless(d)) < len(d.Partition) {
 		return nil
 	}
@@ -67,14 +62,14 @@ func (s *heats) keyShards(d *Design) *KeyShards {
 		return nil
 	}
 	unsharded := &Design{Partition: d.Partition, Clustering: d.Clustering, Desc: d.Desc, AddID: d.AddID, Shards: 1}
-	h := s.heatOf(unsharded)
+	h := s.heatOf(unsharded, indexed)
 	if h.Moment.larger {
 		return nil // the hottest key is not the one with most rows
 	}
 	size := s.projected(unsharded)
 	wants := func(p *profile.Partition) int { // scaled from the hottest key by its share of the rows
 		part := p.Share / m.Largest[0].Share
-		n := s.shardsFor(h.Moment.Writes*part, h.Moment.Share*part, h.item)
+		n := s.shardsFor(h.Moment.Writes*part, h.Moment.Share*part, h.each)
 		if b := size.bytes * part; s.o.Target.nodes() && b > MaxBytes {
 			n = math.Max(n, math.Ceil(b/(MaxBytes*0.7)))
 		}
@@ -137,8 +132,7 @@ func (s *heats) othersPay(d *Design, others, hot int, keys float64) string {
 		}
 		rate := rateOf(q) * (1 - math.Min(1, float64(hot)/keys)) // all keys count as read equally often
 		partitions += rate * (v.Partitions - w.Partitions)
-		item := s.itemBytes()
-		units := func(v Service) float64 { return math.Max(v.Partitions/2, math.Ceil(v.Rows*item/4096)/2) }
+		units := func(v Service) float64 { return math.Max(v.Partitions/2, s.readUnits(v.Rows, s.keyBytes(d))) }
 		extra += rate * (units(v) - units(w))
 	}
 	if len(asked) == 0 {

@@ -59,6 +59,17 @@ type ranker struct {
 	best  map[string]*Design // the best designs for some of the queries
 }
 
+// heat returns the heat of a design with the indexes that it needs.
+func (s *ranker) heat(d *Design) Heat { return s.heatOf(d, s.indexed(d)) }
+
+// indexed returns how many bytes an item of a design's table has for the indexes that it needs.
+func (s *ranker) indexed(d *Design) float64 {
+	if s.o.Target != DynamoDB {
+		return 0
+	}
+	return s.indexBytes(d, s.extras(d))
+}
+
 func (s *ranker) scoreOf(d *Design) score {
 	c := score{headroom: maxHeadroom}
 	if m := s.of(d); m != nil {
@@ -150,7 +161,7 @@ func (s *ranker) limits(d *Design, c *score) {
 			break
 		}
 	}
-	h := s.heatOf(d)
+	h := s.heat(d)
 	switch {
 	case h.WriteLimit > 0 && h.Writes > 0:
 		used(h.WriteUnits / h.WriteLimit)

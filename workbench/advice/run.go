@@ -4,6 +4,7 @@ package advice
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -34,11 +35,13 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 	p = p.Stored(inOrderOf(qs))
 	s, err := New(p, qs, o)
 	if err != nil {
-		if o.EventTime != "" {
+		var name *BadName
+		if o.EventTime != "" && !errors.As(err, &name) {
 			err = fmt.Errorf("--event-time: %w", err)
 		}
 		return nil, nil, err
 	}
+	po.Billing = s.billing()
 	for cs := s.Next(); len(cs) > 0; cs = s.Next() {
 		phase(fmt.Sprintf("%d keys", len(cs)))
 		measured, _, err := profile.Measure(ctx, in, p, cs, po)

@@ -68,7 +68,11 @@ func (s cqlWriter) furtherTable(e *Extra) string {
 	for _, p := range e.design.Partition {
 		names = append(names, plainName(p.Column))
 	}
-	return s.table() + "_by_" + strings.Join(names, "_")
+	keyspace, table, two := strings.Cut(s.table(), ".")
+	if !two {
+		return shortened(keyspace+"_by_"+strings.Join(names, "_"), s.longest())
+	}
+	return keyspace + "." + shortened(table+"_by_"+strings.Join(names, "_"), s.longest())
 }
 
 // nameOf splits a table's name into keyspace and name.

@@ -61,6 +61,9 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 	if p.Rows == 0 {
 		return nil, fmt.Errorf("%s: has no rows to judge by, at the most the names of columns", p.Data)
 	}
+	if err := s.checkTable(); err != nil {
+		return nil, err
+	}
 	if err := s.findTime(); err != nil {
 		return nil, err
 	}
@@ -165,6 +168,7 @@ func (s *Study) Take(measured []*profile.Measured) {
 			continue
 		}
 		s.measured[a.design.id()] = m
+		s.items = m.Items
 	}
 }
 

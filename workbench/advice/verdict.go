@@ -81,8 +81,8 @@ func (s *Study) verdict(list []ranked) *Verdict {
 		v.Extras = []Extra{}
 	}
 	v.Unserved = s.unserved(d, v.Extras)
-	v.Cache = s.cache(d)
-	v.KeyShards = s.keyShards(d)
+	v.Cache = s.cache(d, s.heat(d))
+	v.KeyShards = s.keyShards(d, s.indexed(d))
 	v.Reasons = s.reasons(list)
 	v.Summary = s.summary(d, c, v)
 	v.Fact = s.fact(list)
@@ -280,7 +280,7 @@ func (s *Study) reasons(list []ranked) []string {
 	if t := s.keepText(d); t != "" {
 		add("%s", t)
 	}
-	h := s.heatOf(d)
+	h := s.heat(d)
 	switch {
 	case h.Source == Unknown:
 		add("heat: %s", h.Why)

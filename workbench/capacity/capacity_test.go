@@ -7,8 +7,11 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 func plan(t *testing.T, r Request) *Plan {
@@ -279,18 +282,63 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestThrottled checks that Throttled returns what a plan says about the same load.
-func TestThrottled(t *testing.T) {
-	p, err := For(Request{Store: DynamoDB, WritesPerSecond: 5000, ItemBytes: 1024})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range p.Options {
-		if got := Throttled(5000/float64(o.Shards), 1, o.Shards); math.Abs(got-o.ThrottledSecond) > 1e-12 {
-			t.Errorf("%d shards: %v, the plan says %v", o.Shards, got, o.ThrottledSecond)
+// TestMixed checks that writes of one size throttle as a plan says.
+func TestMixed(t *testing.T) {
+	for _, bytes := range []int{1024, 3000} {
+		p, err := For(Request{Store: DynamoDB, WritesPerSecond: 5000, ItemBytes: bytes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := Same(p.WriteUnits)
+		for _, o := range p.Options {
+			if got := m.Throttled(5000/float64(o.Shards), o.Shards); math.Abs(got-o.ThrottledSecond) > 1e-12 {
+				t.Errorf("%d shards: %v, the plan says %v", o.Shards, got, o.ThrottledSecond)
+			}
+		}
+		if n, ok := m.Shards(5000); n != p.Recommended || !ok {
+			t.Errorf("%d bytes: %d shards, the plan says %d", bytes, n, p.Recommended)
 		}
 	}
-	if Throttled(1, PartitionWriteUnits+1, 1) != 1 {
+	if Same(PartitionWriteUnits+1).Throttled(1, 1) != 1 {
 		t.Error("a write that no partition takes is not throttled")
+	}
+	if n, ok := Same(1).Shards(1e12); ok || n != shard.MaxShards {
+		t.Errorf("%d shards bear a million million writes a second", n)
+	}
+}
+
+// TestMixedAgainstSimulation draws writes of several sizes one by one.
+func TestMixedAgainstSimulation(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(15, 24))
+	for _, c := range []struct {
+		units  []int // equally frequent
+		writes float64
+		n      int
+	}{
+		{[]int{1, 2}, 1860, 3},
+		{[]int{1, 1, 1, 9}, 560, 2},
+		{[]int{2, 3, 4, 5, 6, 7}, 200, 1},
+	} {
+		var m Mixed
+		for _, u := range c.units {
+			m.Mean += float64(u) / float64(len(c.units))
+			m.Square += float64(u*u) / float64(len(c.units))
+		}
+		const seconds = 4000
+		throttled := 0
+		count := make([]int, c.n)
+		for range seconds {
+			clear(count)
+			for range poisson(rnd, c.writes) {
+				count[rnd.IntN(c.n)] += c.units[rnd.IntN(len(c.units))]
+			}
+			if slices.Max(count) > PartitionWriteUnits {
+				throttled++
+			}
+		}
+		want, got := m.Throttled(c.writes/float64(c.n), c.n), float64(throttled)/seconds
+		if dev := 4 * math.Sqrt(got*(1-got)/seconds); got == 0 || math.Abs(got-want) > dev+0.1*got {
+			t.Errorf("%v: %.4f of the seconds are throttled, predicted are %.4f", c, got, want)
+		}
 	}
 }

@@ -158,14 +158,3 @@ func interesting(minimum, recommended int) []int {
 	ns = slices.Compact(ns)
 	return slices.DeleteFunc(ns, func(n int) bool { return n > shard.MaxShards })
 }
-
-// Throttled returns the chance that in a second at least one of n shards gets more writes than its
-// partition can take. writes is the mean per second of one shard, and each write takes that many
-// units.
-func Throttled(writes float64, units, n int) float64 {
-	d := demand{writes: writes * float64(n), writeUnits: max(1, units)}
-	if d.writeUnits > PartitionWriteUnits {
-		return 1
-	}
-	return d.throttled(n)
-}

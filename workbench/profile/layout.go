@@ -54,8 +54,8 @@ type BadCandidate struct {
 
 func (e *BadCandidate) Error() string { return e.Reason }
 
-// newLayout resolves candidates.
-func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
+// newLayout resolves candidates. It has all columns read whose lengths matter.
+func newLayout(p *Profile, in Input, candidates []Candidate, billing *Billing) (*layout, error) {
 	l := &layout{profile: p}
 	types := make(map[string]rows.Column)
 	for _, c := range in.Columns() {
@@ -164,7 +164,12 @@ func newLayout(p *Profile, in Input, candidates []Candidate) (*layout, error) {
 	}
 	// The lengths of cells matter only in columns in which they differ.
 	for _, c := range p.Columns {
-		if fixedLen(c.Type) > 0 && c.Nulls == 0 && c.Empty == 0 {
+		same := fixedLen(c.Type) > 0 && c.Nulls == 0 && c.Empty == 0
+		if billing != nil && same {
+			v, counts := billing.Columns[c.Name]
+			same = !counts || v.always(&c) > 0
+		}
+		if same {
 			continue
 		}
 		if _, err := column(Candidate{}, c.Name); err != nil {

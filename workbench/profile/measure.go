@@ -21,6 +21,7 @@ const (
 	timeParts = 128 // parts of the time, from which Over is computed
 
 	tallyBytes   = 800 << 10 // of one tally with these sizes
+	billedBytes  = 200 << 10 // in addition, with Options.Billing
 	talliesBytes = 64 << 20  // of all tallies
 	sampleBytes  = 24 << 20  // of all samples together, in addition to what tallies and primary keys leave: samples of few keys keep all keys
 
@@ -35,6 +36,7 @@ type measurer struct {
 	*layout
 	lanes  []*lane
 	checks []*state // of columns whose type was given
+	bill   *biller  // nil: no items are counted
 	other  int      // stored length of the columns that are not read, in each row
 
 	bucket  [][]uint64 // hashes, by bucket
@@ -85,6 +87,7 @@ type partitionTop struct {
 	head        uint32 // bytes of the partition itself
 	id          identity
 	over        [timeParts]uint32
+	items       *Items
 }
 
 // partitionPeak is a partition and a unit of time.
@@ -94,7 +97,7 @@ type partitionPeak struct {
 }
 
 func newMeasurer(l *layout, o Options) *measurer {
-	m := &measurer{layout: l, places: places(l.profile, l.columns)}
+	m := &measurer{layout: l, places: places(l.profile, l.columns), bill: l.newBiller(o.Billing)}
 	for i, name := range l.columns {
 		c := l.profile.Column(name)
 		lane := newLane(c, l.types[i].Type)
@@ -123,8 +126,12 @@ func newMeasurer(l *layout, o Options) *measurer {
 		m.whole = append(m.whole, sketch.NewSample[uint32](size))
 	}
 	tallied := len(slices.DeleteFunc(slices.Clone(l.candidates), func(d *design) bool { return d.LossAlone }))
-	part := func(size int) int { return share(size, talliesBytes, tallyBytes, lanes*max(1, tallied)) }
-	left := max(0, talliesBytes-lanes*tallied*tallyBytes) + lostBytes - lanes*counted*size*lostKeyBytes
+	each := tallyBytes
+	if o.Billing != nil {
+		each += billedBytes
+	}
+	part := func(size int) int { return share(size, talliesBytes, each, lanes*max(1, tallied)) }
+	left := max(0, talliesBytes-lanes*tallied*each) + lostBytes - lanes*counted*size*lostKeyBytes
 	m.room = sketch.NewRoom((sampleBytes + left) / lanes)
 	m.room.Free = o.OneLane
 	for _, d := range l.candidates {
@@ -160,6 +167,9 @@ func (m *measurer) add(b *rows.Batch) {
 	m.batches = max(m.batches, b.Seq+1)
 	m.seen = append(m.seen, b.Seq)
 	m.sizes(n)
+	if m.bill != nil {
+		m.bill.read(m.lanes, n, skip)
+	}
 	for i, bu := range m.buckets {
 		m.bucket[i] = sized(m.bucket[i], n)
 		m.bucketHashes(m.bucket[i], m.lanes[bu.column].time, bu.unit)
@@ -356,7 +366,7 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 		}
 		if top, fresh := t.top.Add(h, i-from); top != nil {
 			if fresh {
-				*top = partitionTop{id: m.named(top.id, d, from)}
+				*top = partitionTop{id: m.named(top.id, d, from), items: m.emptied(d, top.items)}
 				top.id.token = m.token(d, from)
 				top.head = uint32(m.partitionLen(d, from))
 				top.bytes, top.before = int64(top.head), top.head-partitionEnd
@@ -366,6 +376,11 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 				n := m.rowLen(d, b.Seq, r, int(top.before))
 				top.bytes, top.before = top.bytes+int64(n), uint32(n)
 				top.over[m.part(b, d, r)]++
+			}
+			if top.items != nil {
+				for _, size := range m.bill.size[from:i] {
+					top.items.add(size)
+				}
 			}
 		}
 	}
@@ -449,6 +464,9 @@ func (m *measurer) merge(o *measurer) {
 	m.room.Join(o.room)
 	m.rows += o.rows
 	m.batches = max(m.batches, o.batches)
+	if m.bill != nil {
+		m.bill.items.merge(o.bill.items)
+	}
 	for i := range m.whole {
 		m.whole[i].Merge(o.whole[i], func(into, from *uint32) { *into += *from })
 	}
@@ -477,6 +495,9 @@ func (m *measurer) merge(o *measurer) {
 			into.head = from.head
 			for k := range into.over {
 				into.over[k] += from.over[k]
+			}
+			if into.items != nil {
+				into.items.merge(from.items)
 			}
 		})
 		for k := range t.course {

@@ -42,6 +42,9 @@ type Options struct {
 	// their partitions are counted one by one.
 	OneLane bool
 
+	// Billing asks Measure for Items; nil: it counts none.
+	Billing *Billing
+
 	// Progress, if not nil, is called now and then with the bytes of the file and the rows read.
 	Progress func(bytes, rows int64)
 }

@@ -259,7 +259,7 @@ func (o Options) profile(in Input, workers []*profiler, joints *seams, scanned r
 // reads the rows that p describes, even if ctx has ended.
 func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, o Options) (measured []*Measured, partial bool, err error) {
 	o = o.withDefaults()
-	l, err := newLayout(p, in, candidates)
+	l, err := newLayout(p, in, candidates, o.Billing)
 	if err != nil {
 		return nil, false, err
 	}
@@ -307,6 +307,9 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	}
 	for i := range l.candidates {
 		measured = append(measured, all.measured(i, o.Top))
+		if all.bill != nil {
+			measured[i].Items = all.bill.items
+		}
 	}
 	return measured, partial, nil
 }

@@ -435,3 +435,30 @@ func TestRepeated(t *testing.T) {
 		t.Errorf("twice: %+v", r)
 	}
 }
+
+// TestDaysWithFewRows checks that numbers which could be days since 1970 are named as such, but not
+// taken for a time: order numbers rise in the same way.
+func TestDaysWithFewRows(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("sensor,n,chance\n")
+	for i := range 3000 {
+		fmt.Fprintf(&data, "s%d,%d,%d\n", i%20, 19700+i/3, 19000+i*7919%1500)
+	}
+	src, err := rows.OpenBytes("data.csv", []byte(data.String()), rows.Options{Again: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Of(t.Context(), src, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := p.Column("n"); c.Time != nil || !strings.HasPrefix(c.Note, "could be days since 1970, 2023-12-09 to 2026-09-03") {
+		t.Errorf("%+v, %q", c.Time, c.Note)
+	}
+	if c := p.Column("chance"); c.Note != "" {
+		t.Errorf("numbers by chance: %q", c.Note)
+	}
+	if p, err = Of(t.Context(), src, Options{EventTime: "n"}); err != nil || p.Column("n").Time == nil || p.Column("n").Time.Granularity != Day {
+		t.Errorf("%v, %+v", err, p.Column("n").Time)
+	}
+}

@@ -176,6 +176,12 @@ func doubted(column string, d reading) string {
 	return fmt.Sprintf("no date tells whether the day or the month is first: %s is taken to be in %s (--date-order %s=%s takes the other)", text, month, column, other)
 }
 
+// risingNumbers reports whether nearly every value is at least the one before it.
+func (s *state) risingNumbers() bool {
+	steps := float64(s.order.up + s.order.down + s.order.same)
+	return steps > 0 && float64(s.order.up+s.order.same) >= 0.95*steps
+}
+
 // believable reports whether numbers that could be times are times, by what else is known about
 // them.
 func (s *state) believable(c *Column, unit datetime.Unit, o Options) bool {
@@ -186,7 +192,7 @@ func (s *state) believable(c *Column, unit datetime.Unit, o Options) bool {
 		return false
 	}
 	steps := float64(s.order.up + s.order.down + s.order.same)
-	rising := steps > 0 && float64(s.order.up+s.order.same) >= 0.95*steps
+	rising := s.risingNumbers()
 	sequence := steps > 0 && float64(s.order.one) >= 0.8*steps
 	days := span(s.moments.main) / float64(day)
 	switch {

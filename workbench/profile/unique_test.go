@@ -86,7 +86,7 @@ func TestAddDoesNotAllocate(t *testing.T) {
 		{Partition: []Part{{Column: "customer"}, {Column: "at", Bucket: Day}}, Clustering: []string{"id"}, Time: "at"},
 		{Partition: []Part{{Column: "device"}}, Clustering: []string{"at"}, Time: "at"},
 		{Partition: []Part{{Column: "customer"}}, Clustering: []string{"at"}, Shards: 8},
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func BenchmarkMeasure(b *testing.B) {
 				cs = append(cs, Candidate{Partition: []Part{{Column: c}, {Column: "at", Bucket: g}}, Clustering: []string{"id"}, Time: "at"})
 			}
 		}
-		l, err := newLayout(p, src, cs)
+		l, err := newLayout(p, src, cs, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

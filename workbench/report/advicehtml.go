@@ -257,7 +257,7 @@ func (p *advicePage) plots() {
 	p.comparison("plot", designs)
 	p.raw("</div>\n")
 	if len(salts) > 1 {
-		p.salts("plot-salts", "The same key with several numbers of shards: partition sizes, from the median to the largest"+rateText(salts)+"; "+limitsText(p.r.Target), sizeLimits(p.r.Target), saltsOf(salts))
+		p.salts("plot-salts", "The same key with several numbers of shards: partition sizes, from the median to the largest"+rateText(salts)+"; "+limitsText(p.r.Target), "shards", sizeLimits(p.r.Target), saltsOf(salts))
 	}
 	for i := range p.r.Columns {
 		if p.r.Columns[i].Name == p.r.EventTime {

@@ -50,7 +50,7 @@ func (p *keysPage) sideBySide() {
 			s := &k.Salts[j]
 			list = append(list, salted{seriesOfKey(k, fmt.Sprintf("N = %d", s.N), &s.Detail), s.N, s.Own})
 		}
-		p.salts(fmt.Sprintf("plots-salts%d", i), k.Key+" with several numbers of salts: sizes of its values, from the median to the largest; "+limitsText(advice.Cassandra), limits, list)
+		p.salts(fmt.Sprintf("plots-salts%d", i), k.Key+" with several numbers of salts: sizes of its values, from the median to the largest; "+limitsText(advice.Cassandra), "salts", limits, list)
 	}
 	p.raw("</section>\n")
 }

@@ -30,9 +30,9 @@ func saltsOf(details []*advice.Detail) (list []salted) {
 	return list
 }
 
-// salts plots one key with several numbers of shards, one under the other: how large its partitions
-// are, and how many requests read a whole key.
-func (p *page) salts(id, caption string, limits []tick, list []salted) {
+// salts plots one key with several numbers of shards or salts (what), one under the other: how large
+// its partitions are, and how many requests read a whole key.
+func (p *page) salts(id, caption, what string, limits []tick, list []salted) {
 	list = slices.SortedFunc(slices.Values(list), func(a, b salted) int { return cmp.Compare(a.n, b.n) })
 	from, to := math.Inf(1), limits[len(limits)-1].at*3
 	for i := range list {
@@ -42,8 +42,8 @@ func (p *page) salts(id, caption string, limits []tick, list []salted) {
 	const row = 28
 	a := &axes{left: 64, top: 24, width: 420, height: float64(row * len(list)), x: logarithmic(from, to), y: linear(0, 1)}
 	first, last := &list[0], &list[len(list)-1]
-	words := fmt.Sprintf("From %s to %d shards the largest partition goes from %s to %s, and to read a whole key takes %d requests in place of %d.",
-		plainNumber(first.n), last.n, sizeText(first.most), sizeText(last.most), last.n, first.n)
+	words := fmt.Sprintf("From %s to %d %s the largest partition goes from %s to %s, and to read a whole key takes %d requests in place of %d.",
+		plainNumber(first.n), last.n, what, sizeText(first.most), sizeText(last.most), last.n, first.n)
 	p.figure(id, caption, words, nil, func() {
 		p.open(id, 880, row*len(list)+48, words)
 		p.ticksX(a, spaced(byteTicks(from, to), a))
@@ -82,7 +82,7 @@ func (p *page) salts(id, caption string, limits []tick, list []salted) {
 			d := &list[i]
 			rows = append(rows, []string{d.name, count(int64(d.partitions + 0.5)), sizeText(d.p50), sizeText(d.p99), sizeText(d.most), count(int64(d.fullest + 0.5)), part(d.share()), count(int64(d.n))})
 		}
-		p.numbers("Numbers of shards", []string{"", "Partitions", "Bytes p50", "p99", "Largest", "Rows of the largest", "Its share of the rows", "Requests a key"}, rows)
+		p.numbers("Numbers of "+what, []string{"", "Partitions", "Bytes p50", "p99", "Largest", "Rows of the largest", "Its share of the rows", "Requests a key"}, rows)
 	})
 }
 
