@@ -297,3 +297,25 @@ func TestNamesThatStoresRefuse(t *testing.T) {
 		t.Errorf("%s, %s", a, b)
 	}
 }
+
+// TestBurstsInAFewWindows checks that bursts so rare that a window of the busiest time holds just one
+// do not count twice: as a busy window, and as a burst in it.
+func TestBurstsInAFewWindows(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("device,at,n\n")
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 40_000 {
+		device := "hot"
+		if i%5 > 2 {
+			device = fmt.Sprintf("d%03d", i*7919%200)
+		}
+		at := first.Add(time.Duration(i/2000)*10*time.Minute + time.Duration(i%2000)*time.Millisecond)
+		fmt.Fprintf(&data, "%s,%s,%d\n", device, at.Format("2006-01-02T15:04:05.000Z"), i)
+	}
+	r := advisedOf(t, "SELECT * FROM iot.events WHERE device = ? AND at > ? -- 5/s\nINSERT INTO iot.events (device, at, n) VALUES (?, ?, ?) -- 3200/s\n", data.String())
+	span := 19*600 + 2.0
+	all := 3200 * 1000 / (40_000 / span) // 1,000 rows come in each second of a burst
+	if m := r.Candidates[0].Heat.Moment; math.Abs(m.All-all) > 0.05*all || math.Abs(m.Writes-0.6*all) > 0.05*all {
+		t.Errorf("%.0f writes a second in a burst, %.0f to the hottest key; %.0f and %.0f are right", m.All, m.Writes, all, 0.6*all)
+	}
+}

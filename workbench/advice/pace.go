@@ -23,6 +23,7 @@ type pace struct {
 	burst float64
 	unit  profile.Granularity
 	busy  float64 // share of the units that are busy
+	most  float64 // rows of the fullest unit, at most
 }
 
 // These bounds tell a change from chance. A rate has changed if it did so by at least changedTimes,
@@ -82,6 +83,7 @@ func (s *traffic) findPace() {
 		}
 		if x := rate / mean; x > s.pace.burst {
 			s.pace.burst, s.pace.unit, s.pace.busy = x, h.Granularity, float64(h.Busy)/all
+			s.pace.most = h.Rows.High
 		}
 	}
 }
@@ -186,6 +188,13 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 	if s.pace.burst > 1 {
 		for _, x := range []*float64{&out.Writes, &out.Low, &out.High, &out.All} {
 			*x *= s.pace.burst
+		}
+		// The busiest window may be a burst itself: no more comes in it than in the fullest unit.
+		if most := s.pace.most / seconds(s.pace.unit) * scale; out.All > most {
+			for _, x := range []*float64{&out.Writes, &out.Low, &out.High} {
+				*x *= most / out.All
+			}
+			out.All = most
 		}
 		out.Why = fmt.Sprintf("rows come in bursts: %s of the %ss have any", percent(s.pace.busy), s.pace.unit)
 	}
