@@ -382,5 +382,6 @@ func (p *putRecorder) physical(logical string) string {
 		return logical
 	}
 	v, _ := p.put.Item.Get("evenkeel.pk")
-	return v.String()
+	pk := v.String()
+	return logical + pk[strings.LastIndexByte(pk, '-'):] // without a time in the key, as in logical
 }
