@@ -106,6 +106,7 @@ func (t *Type) rebindParts(v []byte, nested bool) ([]byte, error) {
 		case part == nil && (nested || t.Kind != List):
 			return nil, errNullPart
 		case part == nil:
+		case len(part) == 0 && (t.Kind == Set || t.Kind == Map): // kept as it is
 		case len(part) == 0 && e.EmptyMeaningless():
 			if part = nil; t.Kind == Vector {
 				return nil, errNullElement

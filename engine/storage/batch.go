@@ -44,6 +44,7 @@ type add struct {
 	ref       partRef
 	prefix    []byte
 	key       []byte
+	originals []original // of the row
 	column    uint32
 	delta     int64
 	timestamp int64
@@ -276,7 +277,8 @@ func (b *Batch) Add(column uint32, delta, timestamp int64) {
 	ref.minimum = min(ref.minimum, timestamp)
 	b.adds = append(b.adds, add{
 		table: b.table, ref: *ref, prefix: b.keep(b.prefix), key: b.keep(b.key),
-		column: column, delta: delta, timestamp: timestamp,
+		originals: slices.Clone(b.row.originals),
+		column:    column, delta: delta, timestamp: timestamp,
 	})
 }
 

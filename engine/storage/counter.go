@@ -45,6 +45,7 @@ func (b *Batch) applyAdds() error {
 		}
 		floor = max(floor, current.deletion.Timestamp)
 		update.reset()
+		update.originals = append(update.originals, first.originals...)
 		for len(rest) > 0 && bytes.Equal(rest[0].key, first.key) {
 			a := rest[0]
 			for rest = rest[1:]; len(rest) > 0 && rest[0].column == a.column && bytes.Equal(rest[0].key, a.key); rest = rest[1:] {
