@@ -128,8 +128,12 @@ func (b *BoundSelect) CheckPaging(pageSize int) error {
 }
 
 // readsOnlyStatics reports whether Cassandra reads the static columns of the partitions although no
-// row can be returned: the statement selects some, and names rows of which an IN lists none.
+// row can be returned: the statement names rows of which an IN lists none, and uses a static column
+// or none but those of the primary key, because Cassandra then reads all.
 func (b *BoundSelect) readsOnlyStatics() bool {
+	of := func(k schema.ColumnKind) bool {
+		return slices.ContainsFunc(b.Fetch, func(f Fetched) bool { return f.Column.Kind == k })
+	}
 	named := 0
 	for _, r := range b.Where.Clustering {
 		if r.Kind == EQ || r.Kind == IN {
@@ -137,7 +141,7 @@ func (b *BoundSelect) readsOnlyStatics() bool {
 		}
 	}
 	return b.Keys.Len() > 0 && b.Slices.Len() == 0 && named == len(b.Table.Clustering) &&
-		slices.ContainsFunc(b.Fetch, func(f Fetched) bool { return f.Column.Kind == schema.Static })
+		len(b.Table.Statics) > 0 && (of(schema.Static) || !of(schema.Regular))
 }
 
 // CompareSorted compares two rows by their values for Sort. a and b have one value for each sort
