@@ -33,24 +33,6 @@ var bucketTables = []string{
 	"CREATE TABLE IF NOT EXISTS evenkeel.bucket_deletions (table_id uuid, partition_key blob, id uuid, slice blob, stamp bigint, PRIMARY KEY ((table_id, partition_key), id))",
 }
 
-// ensureBuckets creates the directory's tables if they do not exist.
-func (c *Catalog) ensureBuckets(ctx context.Context) error {
-	for _, cql := range bucketTables {
-		if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, cql); err != nil {
-			return wrap("create the directory of buckets", err)
-		}
-		c.Agree(ctx)
-	}
-	b := NewBuckets(c.opts.Session)
-	return c.ready(ctx, func() error {
-		if _, err := b.List(ctx, [16]byte{}, []byte{0}, 0, 0, false, 1); err != nil {
-			return err
-		}
-		_, err := b.Deletions(ctx, [16]byte{}, []byte{0})
-		return err
-	})
-}
-
 const whereBuckets = " WHERE table_id = ? AND partition_key = ?"
 
 // List returns at most limit buckets of a partition, from bucket from up to bucket to, both

@@ -24,6 +24,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -164,7 +165,7 @@ func (b *backend) check() (tables int) {
 	physical := maps.Clone(b.keyspaceOf(c).Tables)
 	for _, e := range b.own(entries) {
 		t := physical[e.Table]
-		if e.State != Active || t == nil || t.ID != e.ID {
+		if e.State != registry.Active || t == nil || t.ID != e.ID {
 			b.t.Fatalf("entry %+v, physical table %+v", e, t)
 		}
 		delete(physical, e.Table)
@@ -203,7 +204,7 @@ func (d *dying) Query(ctx context.Context, cl wire.Consistency, cql string, valu
 func TestCreateDies(t *testing.T) {
 	b := embedded(t)
 	like := b.keyspaceOf(b.door(nil))
-	if err := b.door(nil).ensure(t.Context(), like); err != nil {
+	if err := b.door(nil).home.layouts(t.Context(), like); err != nil {
 		t.Fatal(err)
 	}
 	took, undone := 0, 0
@@ -412,7 +413,7 @@ func testEntry(t *testing.T, b *backend) {
 		t.Fatalf("%+v", applied)
 	}
 	got := applied[0]
-	if !got.Layout.Equal(e.Layout) || got.Layout.Generation != 4 || got.Statement != e.Statement || got.Physical != "t" || got.State != Active {
+	if !got.Layout.Equal(e.Layout) || got.Layout.Generation != 4 || got.Statement != e.Statement || got.Physical != "t" || got.State != registry.Active {
 		t.Errorf("%+v, layout %+v", got, got.Layout)
 	}
 }
@@ -500,7 +501,7 @@ func TestFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := row(&Entry{Keyspace: "ks", Table: "t", Layout: l, State: Active})
+		r := row(&Entry{Keyspace: "ks", Table: "t", Layout: l, State: registry.Active})
 		if got := string(r["strategy"]); got != c.strategy {
 			t.Errorf("%s is written as %s, want %s", c.layout, got, c.strategy)
 		}
@@ -517,7 +518,7 @@ func TestFormats(t *testing.T) {
 		{Step: reshard.Announced, Generation: 7, Started: 99, Skew: 5, Owner: [16]byte{1, 2}, Counter: 3},
 		{Step: reshard.Switching, Back: true, Paused: true, Done: true, Hurry: true},
 	} {
-		e := (&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt", Remains: true, Used: 8}, State: Active}).
+		e := (&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt", Remains: true, Used: 8}, State: registry.Active}).
 			Changing(&shard.Layout{N: 12, Base: 8, Column: "salt"}, c)
 		back, err := readEntry(row(e))
 		if err != nil || back.Foreign != nil || *back.Change != c || !back.Next.Equal(e.Next) || !back.Layout.Equal(e.Layout) || !back.Layout.Remains || back.Layout.Used != 8 {
@@ -530,7 +531,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	// Keys with spreads of their own, on their own and while one is changed.
-	keyed := &Entry{Keyspace: "ks", Table: "t", Key: "2020-07-10", State: Active,
+	keyed := &Entry{Keyspace: "ks", Table: "t", Key: "2020-07-10", State: registry.Active,
 		Layout: &shard.Layout{N: 8, Column: "salt", Keys: shard.NewKeys(1, map[string]shard.Spread{"k\x00": {Range: shard.Range{N: 64, Base: 8}}})}}
 	to := *keyed.Layout
 	to.Keys = to.Keys.With(1, map[string]shard.Spread{"l": {Range: shard.Range{N: 4, Base: 72}}})
@@ -541,7 +542,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%+v reads back as %+v, %v", e, back, err)
 		}
 	}
-	r := row(&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt"}, State: Active})
+	r := row(&Entry{Keyspace: "ks", Table: "t", Layout: &shard.Layout{N: 8, Column: "salt"}, State: registry.Active})
 	r["strategy"] = []byte("format 7: what comes later")
 	e, err := readEntry(r)
 	if err != nil || e.Foreign == nil || !strings.Contains(e.Foreign.Error(), "of format 7, which a newer release wrote") || e.Layout.Column != "salt" {
@@ -584,7 +585,7 @@ func TestReplication(t *testing.T) {
 	like := &schema.Keyspace{Name: "k", Replication: map[string]string{
 		"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "eu-west": "3", "us": "5",
 	}}
-	if err := c.ensure(t.Context(), like); err != nil {
+	if err := c.home.layouts(t.Context(), like); err != nil {
 		t.Fatal(err)
 	}
 	want := "LOCAL_QUORUM CREATE KEYSPACE IF NOT EXISTS evenkeel WITH replication = " +
@@ -602,7 +603,7 @@ func TestKeyspaceIsThere(t *testing.T) {
 		"ONE SELECT keyspace_name FROM system_schema.keyspaces": func() ([]Row, error) { return []Row{{"keyspace_name": []byte(Keyspace)}}, nil },
 	}}
 	c := New(Options{Session: s, Now: time.Now, UUID: uuid})
-	if err := c.ensure(t.Context(), &schema.Keyspace{Name: "k"}); err != nil {
+	if err := c.home.layouts(t.Context(), &schema.Keyspace{Name: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(s.asked, func(cql string) bool { return strings.Contains(cql, "CREATE TABLE IF NOT EXISTS evenkeel.layouts") }) {
@@ -638,7 +639,7 @@ func TestJustMade(t *testing.T) {
 			c := New(Options{Session: s, Now: time.Now, UUID: uuid, Poll: time.Millisecond})
 			for name, do := range map[string]func(context.Context) error{
 				"Load":   func(ctx context.Context) error { _, _, err := c.Load(ctx); return err },
-				"ensure": func(ctx context.Context) error { return c.ensure(ctx, &schema.Keyspace{Name: "k"}) },
+				"ensure": func(ctx context.Context) error { return c.home.layouts(ctx, &schema.Keyspace{Name: "k"}) },
 			} {
 				reads = 0
 				ctx, cancel := t.Context(), context.CancelFunc(func() {})
@@ -666,14 +667,14 @@ func TestSerialRefused(t *testing.T) {
 		"LOCAL_SERIAL": func() ([]Row, error) { return nil, wire.Invalidf("no serial reads here") },
 	}}
 	c := New(Options{Session: s, Now: time.Now, UUID: uuid})
-	if e, err := c.get(t.Context(), "k", "t"); e != nil || err != nil {
+	if e, err := c.layouts.get(t.Context(), "k", "t"); e != nil || err != nil {
 		t.Fatal(e, err)
 	}
 	if len(s.asked) != 2 || !strings.HasPrefix(s.asked[1], "LOCAL_QUORUM SELECT") {
 		t.Errorf("asked: %q", s.asked)
 	}
 	s.answers["LOCAL_SERIAL"] = func() ([]Row, error) { return nil, wire.Errorf(wire.CodeReadTimeout, "late") }
-	if _, err := c.get(t.Context(), "k", "t"); err == nil {
+	if _, err := c.layouts.get(t.Context(), "k", "t"); err == nil {
 		t.Error("a timeout is taken for a refusal")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -27,26 +28,26 @@ const settled = 5 * time.Second
 // leaves nothing behind. After any other error the table may or may not exist; Settle completes
 // or undoes the operation.
 func (c *Catalog) Create(ctx context.Context, e *Entry, like *schema.Keyspace, physical func(context.Context) error) (*schema.Table, error) {
-	if err := c.ensure(ctx, like); err != nil {
+	if err := c.home.layouts(ctx, like); err != nil {
 		return nil, err
 	}
 	if e.Layout.Strategy == shard.Time {
-		if err := c.ensureBuckets(ctx); err != nil {
+		if err := c.home.buckets(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if e.Layout.Strategy == shard.Rollover {
-		if err := c.ensureRollovers(ctx); err != nil {
+		if err := c.home.rollovers(ctx); err != nil {
 			return nil, err
 		}
 	}
-	e = c.own(e.in(Creating))
+	e = c.own(e.in(registry.Creating))
 	if err := c.begin(ctx, e); err != nil {
 		return nil, err
 	}
 	if err := physical(ctx); err != nil {
 		if definite(err) {
-			if _, err := c.remove(ctx, e); err != nil {
+			if _, err := c.layouts.remove(ctx, e); err != nil {
 				c.opts.Log.Warn("an entry of the catalogue is left behind, for a while", "table", e.String(), "error", err)
 			}
 		}
@@ -63,10 +64,10 @@ func (c *Catalog) Create(ctx context.Context, e *Entry, like *schema.Keyspace, p
 // that has used up its time.
 func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 	for {
-		if ok, err := c.insert(ctx, e); ok || err != nil {
+		if ok, err := c.layouts.insert(ctx, e); ok || err != nil {
 			return err
 		}
-		old, err := c.get(ctx, e.Keyspace, e.Table)
+		old, err := c.layouts.get(ctx, e.Keyspace, e.Table)
 		if err != nil {
 			return err
 		}
@@ -81,35 +82,32 @@ func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 			return err
 		}
 		is := c.judge(old, t)
-		if t == nil && old.State == Active && c.Agree(ctx) {
+		gone := t == nil && old.State == registry.Dropping
+		if t == nil && old.State == registry.Active && c.Agree(ctx) {
 			// If the table does not exist, somebody has dropped it without a door.
 			if t, err = c.table(ctx, old); err != nil {
 				return err
 			}
-			is = c.judge(old, t)
-			is.complete = t == nil
+			is, gone = c.judge(old, t), t == nil
 		}
 		switch {
-		case is.applies && old.State != Dropping:
-			if old.State == Creating {
-				_, err = c.replace(ctx, old, old.active(t))
-			}
-			return errors.Join(ErrExists, err)
-		case is.applies && c.expired(old): // a DROP that did not take place
-			if _, err := c.replace(ctx, old, old.active(t)); err != nil {
+		case is.Applies && old.State != registry.Dropping:
+			return errors.Join(ErrExists, c.write(ctx, old, t, is.Write))
+		case is.Write == registry.Activate: // a DROP that did not take place
+			if err := c.write(ctx, old, t, is.Write); err != nil {
 				return err
 			}
-		case t != nil && !is.applies:
+		case t != nil && !is.Applies:
 			return ErrExists // it exists as a plain table
-		case is.complete || c.expired(old):
+		case gone || c.expired(old):
 			n := *e.Layout
 			n.Generation = old.Layout.Generation + 1
 			e.Layout = &n
-			if ok, err := c.replace(ctx, old, e); ok || err != nil {
+			if ok, err := c.layouts.replace(ctx, old, e); ok || err != nil {
 				return err
 			}
 		default:
-			if err := c.pause(ctx); err != nil {
+			if err := c.nodes.pause(ctx); err != nil {
 				return fmt.Errorf("wait for another operation on %s: %w", e, err)
 			}
 		}
@@ -129,7 +127,7 @@ func (c *Catalog) table(ctx context.Context, e *Entry) (*schema.Table, error) {
 func (c *Catalog) find(ctx context.Context, e *Entry) (t *schema.Table, err error) {
 	ctx, cancel := context.WithTimeout(ctx, settled)
 	defer cancel()
-	err = c.wait(ctx, func() (bool, error) {
+	err = c.nodes.wait(ctx, func() (bool, error) {
 		t, err = c.table(ctx, e)
 		return t != nil, err
 	})
@@ -142,25 +140,25 @@ func (c *Catalog) activate(ctx context.Context, e *Entry, t *schema.Table) error
 		return fmt.Errorf("the table %s that was created is not the one that is there", e)
 	}
 	for {
-		if ok, err := c.replace(ctx, e, e.active(t)); ok || err != nil {
+		if ok, err := c.layouts.replace(ctx, e, e.active(t)); ok || err != nil {
 			return err
 		}
-		now, err := c.get(ctx, e.Keyspace, e.Table)
+		now, err := c.layouts.get(ctx, e.Keyspace, e.Table)
 		switch {
 		case err != nil:
 			return err
-		case now != nil && now.State == Active && now.ID == t.ID:
+		case now != nil && now.State == registry.Active && now.ID == t.ID:
 			return nil // another door has done it
 		case now == nil:
 			// Another door has taken the operation for dead. But the table exists.
-			if ok, err := c.insert(ctx, e.active(t)); err != nil {
+			if ok, err := c.layouts.insert(ctx, e.active(t)); err != nil {
 				return err
 			} else if ok {
 				return c.reread(ctx)
 			}
 		}
 		// Another operation on the name has begun. It will find that the name is taken.
-		if err := c.pause(ctx); err != nil {
+		if err := c.nodes.pause(ctx); err != nil {
 			return fmt.Errorf("wait for another operation on %s: %w", e, err)
 		}
 	}
@@ -184,7 +182,7 @@ func (c *Catalog) reread(ctx context.Context) error {
 
 // active returns the entry with its physical table.
 func (e *Entry) active(t *schema.Table) *Entry {
-	n := e.in(Active)
+	n := e.in(registry.Active)
 	if n.Own != ([16]byte{}) {
 		n.Own = t.ID
 	} else {

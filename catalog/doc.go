@@ -27,5 +27,5 @@
 // The package sends its requests over a Session, as the door's own account. The physical
 // statements are the client's; the caller passes functions that execute them.
 //
-// It imports cql/schema, cql/store, cql/syntax, cql/value, cql/wire, reshard and shard.
+// It imports cql/schema, cql/store, cql/syntax, cql/value, cql/wire, registry, reshard and shard.
 package catalog

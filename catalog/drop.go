@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -31,17 +32,17 @@ func (c *Catalog) Drop(ctx context.Context, e *Entry, physical func(context.Cont
 			c.opts.Log.Warn("the directory of a dropped table is left behind", "table", e.String(), "error", err)
 		}
 	}
-	return c.removeID(ctx, e)
+	return c.layouts.removeID(ctx, e)
 }
 
 // beginDrop sets the entry's state to Dropping.
 func (c *Catalog) beginDrop(ctx context.Context, e *Entry) (*Entry, error) {
 	for {
-		next := c.own(e.in(Dropping))
-		if ok, err := c.replace(ctx, e, next); ok || err != nil {
+		next := c.own(e.in(registry.Dropping))
+		if ok, err := c.layouts.replace(ctx, e, next); ok || err != nil {
 			return next, err
 		}
-		now, err := c.get(ctx, e.Keyspace, e.Table)
+		now, err := c.layouts.get(ctx, e.Keyspace, e.Table)
 		switch {
 		case err != nil:
 			return nil, err
@@ -49,9 +50,9 @@ func (c *Catalog) beginDrop(ctx context.Context, e *Entry) (*Entry, error) {
 			return nil, ErrGone
 		case now.Owner == next.Owner:
 			return next, nil
-		case now.State == Active || c.expired(now):
+		case now.State == registry.Active || c.expired(now):
 		default:
-			if err := c.pause(ctx); err != nil {
+			if err := c.nodes.pause(ctx); err != nil {
 				return nil, fmt.Errorf("wait for another operation on %s: %w", e, err)
 			}
 		}
@@ -64,9 +65,9 @@ func (c *Catalog) undo(ctx context.Context, e *Entry) {
 	t, err := c.table(ctx, e)
 	if err == nil {
 		if t != nil && t.ID == e.PhysicalID() {
-			_, err = c.replace(ctx, e, e.in(Active))
+			_, err = c.layouts.replace(ctx, e, e.in(registry.Active))
 		} else {
-			_, err = c.remove(ctx, e)
+			_, err = c.layouts.remove(ctx, e)
 		}
 	}
 	if err != nil {
@@ -78,7 +79,7 @@ func (c *Catalog) undo(ctx context.Context, e *Entry) {
 // keyspace was dropped.
 func (c *Catalog) Forget(ctx context.Context, entries []*Entry) error {
 	for _, e := range entries {
-		if err := c.removeID(ctx, e); err != nil {
+		if err := c.layouts.removeID(ctx, e); err != nil {
 			return err
 		}
 	}

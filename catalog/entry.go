@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -21,23 +22,13 @@ import (
 // Keyspace is the catalogue's own keyspace. Clients do not see it.
 const Keyspace = "evenkeel"
 
-// State is the stage of an operation on a table.
-type State string
-
-// These are the states.
-const (
-	Creating State = "creating"
-	Active   State = "active"
-	Dropping State = "dropping"
-)
-
 // Entry is the catalogue's record of one table. It never changes once made.
 type Entry struct {
 	Keyspace string
 	Table    string // the logical table's name
 	Physical string // the physical table's name, in the same keyspace
 	ID       [16]byte
-	State    State
+	State    registry.State
 	Layout   *shard.Layout
 
 	// Own is the id of the physical table. Zero: it is ID, the id of the first physical table,
@@ -268,7 +259,7 @@ func millis(t time.Time) []byte { return binary.BigEndian.AppendUint64(nil, uint
 func readEntry(r Row) (*Entry, error) {
 	e := &Entry{
 		Keyspace: string(r["keyspace_name"]), Table: string(r["table_name"]), Physical: string(r["physical_name"]),
-		State: State(r["state"]),
+		State: registry.State(r["state"]),
 	}
 	e.Statement, e.Rule = cutRule(string(r["statement"]))
 	copy(e.ID[:], r["table_id"])

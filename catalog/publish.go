@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -18,7 +19,7 @@ var ErrChanged = errors.New("the table's entry in the catalogue was changed by a
 
 // Entry reads one table's entry consistently. It returns nil if there is none.
 func (c *Catalog) Entry(ctx context.Context, keyspace, table string) (*Entry, error) {
-	return c.get(ctx, keyspace, table)
+	return c.layouts.get(ctx, keyspace, table)
 }
 
 // Publish replaces the layout, or the step of a change, in an active entry, and returns the new
@@ -39,8 +40,8 @@ func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error)
 	_, at, _ := old.columns()
 	owner := old.Owner
 	for {
-		values := append(n.values(), []byte(n.Keyspace), []byte(n.Table), []byte(Active), idOrNull(at), generation, owner[:])
-		applied, err := c.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
+		values := append(n.values(), []byte(n.Keyspace), []byte(n.Table), []byte(registry.Active), idOrNull(at), generation, owner[:])
+		applied, err := c.layouts.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
 			`shards = ?, "column" = ?, generation = ?, statement = ?, owner = ?, started_at = ?`+whereKey+
 			" IF state = ? AND table_id = ? AND generation = ? AND owner = ?", values...)
 		if applied {
@@ -49,7 +50,7 @@ func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error)
 		if definite(err) {
 			return nil, err
 		}
-		now, readErr := c.get(ctx, n.Keyspace, n.Table)
+		now, readErr := c.layouts.get(ctx, n.Keyspace, n.Table)
 		switch {
 		case readErr != nil && err != nil:
 			return nil, err
@@ -64,8 +65,8 @@ func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error)
 		}
 		// The layout is the one that is to be replaced. A DROP has begun, which the store may
 		// refuse, or was refused: that leaves another owner.
-		if owner = now.Owner; now.State != Active {
-			if err := c.pause(ctx); err != nil {
+		if owner = now.Owner; now.State != registry.Active {
+			if err := c.nodes.pause(ctx); err != nil {
 				return nil, fmt.Errorf("wait for another operation on %s: %w", old, err)
 			}
 		}

@@ -45,24 +45,6 @@ var rolloverTables = []string{
 // logPart is how many entries of a log are in one partition.
 const logPart = 10_000
 
-// ensureRollovers creates the directory's tables if they do not exist.
-func (c *Catalog) ensureRollovers(ctx context.Context) error {
-	for _, cql := range rolloverTables {
-		if _, err := c.opts.Session.Query(ctx, wire.LocalQuorum, cql); err != nil {
-			return wrap("create the directory of rollovers", err)
-		}
-		c.Agree(ctx)
-	}
-	d := NewRollovers(c.opts.Session, [16]byte{})
-	return c.ready(ctx, func() error {
-		if _, err := d.Read(ctx, [16]byte{}, 0); err != nil {
-			return err
-		}
-		_, err := d.Counts(ctx, [16]byte{}, []byte{0})
-		return err
-	})
-}
-
 // Rollover is one entry of a log.
 type Rollover struct {
 	Key   []byte // serialized partition key

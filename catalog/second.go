@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -177,10 +178,10 @@ func parseLayout(options map[string]string, t *tables) (*shard.Layout, error) {
 // Adopt inserts an entry for a plain table, which has none yet, with the second table that a change
 // will fill. like is the table's keyspace. It returns ErrExists if the table has an entry.
 func (c *Catalog) Adopt(ctx context.Context, e *Entry, like *schema.Keyspace) error {
-	if err := c.ensure(ctx, like); err != nil {
+	if err := c.home.layouts(ctx, like); err != nil {
 		return err
 	}
-	ok, err := c.insert(ctx, c.own(e.in(Active)))
+	ok, err := c.layouts.insert(ctx, c.own(e.in(registry.Active)))
 	if err == nil && !ok {
 		err = fmt.Errorf("%s: %w", e, ErrExists)
 	}
@@ -190,7 +191,7 @@ func (c *Catalog) Adopt(ctx context.Context, e *Entry, like *schema.Keyspace) er
 // Remove removes an unchanged entry: the table is plain again. It returns ErrChanged if the entry
 // was changed.
 func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
-	ok, err := c.remove(ctx, e)
+	ok, err := c.layouts.remove(ctx, e)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s: %w", e, ErrChanged)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -17,7 +18,7 @@ import (
 func TestSecondTables(t *testing.T) {
 	id, own := [16]byte{1}, [16]byte{2}
 	sharded := &shard.Layout{N: 8, Column: "salt"}
-	plain := &Entry{Keyspace: "ks", Table: "t", Physical: "t", ID: id, State: Active, Layout: shard.Plain()}
+	plain := &Entry{Keyspace: "ks", Table: "t", Physical: "t", ID: id, State: registry.Active, Layout: shard.Plain()}
 	change := reshard.Change{Step: reshard.Announced, Generation: 7}
 	prepared := plain.Filling(Second{Physical: "t_evenkeel_00000001"})
 	changing := plain.Filling(Second{"t_evenkeel_00000001", own}).Changing(sharded, change)

@@ -44,5 +44,5 @@
 // that level (Amazon Keyspaces), at LOCAL_QUORUM, and all doors must then be in one
 // region.
 //
-// It imports catalog and cql/wire.
+// It imports catalog, cql/wire and registry.
 package fleet

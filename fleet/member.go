@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // Format is the format of this package's tables. Entries of the catalogue have a format of their
@@ -58,11 +59,11 @@ type Member struct {
 	opts   Options
 	tables tables
 
-	mu           sync.Mutex // held during Beat and Leave
-	self         *Door      // nil: not registered
-	lease        *Lease     // the lease that the registration is known to have
-	since        time.Time  // start of the registration
-	former       [][16]byte // earlier registrations of this door
+	mu           sync.Mutex      // held during Beat and Leave
+	self         *Door           // nil: not registered
+	lease        *registry.Lease // the lease that the registration is known to have
+	since        time.Time       // start of the registration
+	former       [][16]byte      // earlier registrations of this door
 	acknowledged map[[16]byte]int64
 	schema       [16]byte
 	ready        bool // the tables exist, and the settings have been read
@@ -147,7 +148,7 @@ func (m *Member) Beat(ctx context.Context) (*Seen, error) {
 		if err := m.mayJoin(seen); err != nil {
 			return nil, errors.Join(err, m.leave(ctx, next))
 		}
-		m.lease, m.since = NewLease(next.Lease, m.opts.Now), asked
+		m.lease, m.since = registry.NewLease(next.Lease, m.opts.Now), asked
 	}
 	m.self = next
 	m.lease.Renew(asked)

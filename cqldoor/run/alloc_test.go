@@ -50,7 +50,7 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.registry.prepared(s)
+	r.cache.prepared(s)
 	s.physical.named.Store(&ids{statement: make([]byte, 16), metadata: make([]byte, 16)})
 	values := wire.Values{Count: 3, Raw: wire.AppendBytes(wire.AppendBytes(wire.AppendBytes(nil, []byte{0x80, 0, 0, 1}), of), make([]byte, 400))}
 	e := wire.Execute{ID: s.id[:], MetadataID: make([]byte, 16)}
@@ -70,7 +70,7 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := r.registry.known.get(e.ID)
+		k := r.cache.known.get(e.ID)
 		if k == nil {
 			t.Fatal("not prepared")
 		}

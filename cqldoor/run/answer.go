@@ -14,10 +14,10 @@ import (
 // answers executes planned statements and waits for their results: those that need several requests
 // to the store, and those whose one answer the door must look at.
 type answers struct {
-	binder   *binder
-	registry *registry
-	writer   *writer
-	reads    *reads
+	binder *binder
+	cache  *planCache
+	writer *writer
+	reads  *reads
 }
 
 // querySlowly serves a QUERY that needs several requests. Its body was retained, so the views

@@ -13,10 +13,10 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 
-	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // TestAppears uses tables at one door from before another creates them, sharded, sharded again,
@@ -82,7 +82,7 @@ func TestBetweenEntryAndTable(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		s := newScene(t, st)
 		const columns = " (k int, c int, v int, PRIMARY KEY (k, c))"
-		for _, state := range []catalog.State{catalog.Creating, catalog.Dropping} {
+		for _, state := range []registry.State{registry.Creating, registry.Dropping} {
 			t.Run(string(state), func(t *testing.T) {
 				s.t = t
 				table := s.keyspace + "." + string(state)

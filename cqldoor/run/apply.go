@@ -15,8 +15,8 @@ import (
 // applier sends physical writes over the client's link, and collects their results. It does not
 // know what they are for.
 type applier struct {
-	registry *registry
-	fanOut   int // how many writes of one statement may be under way
+	cache  *planCache
+	fanOut int // how many writes of one statement may be under way
 }
 
 // mutate executes the physical writes of one statement, all or none.
@@ -61,7 +61,7 @@ func (a *applier) applyEach(ctx context.Context, req *cqldoor.Request, ms plan.M
 		}
 	}
 	send := func(m *plan.Mutation) error {
-		ids, err := a.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+		ids, err := a.cache.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *
 	b.Raw = slices.Grow(b.Raw, n-len(b.Raw))
 	for i := range ms {
 		m := &ms[i]
-		ids, err := a.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+		ids, err := a.cache.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
 		if err != nil {
 			return err
 		}

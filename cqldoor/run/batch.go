@@ -158,7 +158,7 @@ var errNotWrite = wire.Invalidf("Invalid statement in batch: only UPDATE, INSERT
 // batches serves BATCH.
 type batches struct {
 	schema     *schemas
-	registry   *registry
+	cache      *planCache
 	state      *states
 	statements *statements
 	binder     *binder
@@ -334,7 +334,7 @@ func (r *writer) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 // on.
 func (x *batches) child(keyspace string, b *wire.BatchStatement) (*statement, error) {
 	if b.Prepared {
-		k := x.registry.known.get(b.ID)
+		k := x.cache.known.get(b.ID)
 		switch {
 		case k == nil || k.passed != nil && !x.schema.passes(k.passed):
 			return nil, unprepared(b.ID)

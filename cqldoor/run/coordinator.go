@@ -52,7 +52,7 @@ type coordinator struct {
 // attempts carries out requests that need several requests to the store, again if what the door
 // knows has changed meanwhile.
 type attempts struct {
-	registry  *registry
+	cache     *planCache
 	state     *states
 	schema    *schemas
 	rollovers *rollovers
@@ -94,7 +94,7 @@ func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx
 			}
 			continue
 		}
-		gaveUp := a.registry.gaveUp(err) || ofDoor(req, err)
+		gaveUp := a.cache.gaveUp(err) || ofDoor(req, err)
 		if !gaveUp && !ofSchema(err) {
 			break
 		}
@@ -417,7 +417,7 @@ func ofDoor(req *cqldoor.Request, err error) bool {
 
 // gaveUp says whether an error is the store's UNPREPARED for a physical statement. The statement
 // is then prepared again when it is next needed.
-func (r *registry) gaveUp(err error) bool {
+func (r *planCache) gaveUp(err error) bool {
 	var e *wire.Error
 	if !errors.As(err, &e) || e.Code != wire.CodeUnprepared {
 		return false

@@ -16,7 +16,7 @@ import (
 // definer serves requests about the schema: DDL (ddl.go), and reads of the schema through viewer.
 type definer struct {
 	opts     *Options
-	registry *registry
+	cache    *planCache
 	schemas  *schemas
 	catalog  *catalog.Catalog
 	view     *atomic.Pointer[view]
@@ -154,7 +154,7 @@ func (x *definer) prepareOther(req *cqldoor.Request, keyspace, text string) erro
 // preparedOther returns the body of that answer.
 func (x *definer) preparedOther(req *cqldoor.Request, keyspace, text string) []byte {
 	id := newID(keyspace, text)
-	x.registry.known.put(&known{id: id, schema: &schemaStatement{keyspace: keyspace, text: text}, size: len(text)})
+	x.cache.known.put(&known{id: id, schema: &schemaStatement{keyspace: keyspace, text: text}, size: len(text)})
 	none := md5.Sum(nil)
 	return wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
 }

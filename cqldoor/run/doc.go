@@ -30,9 +30,9 @@
 //  5. If the store throttles some shards of a read, the door asks those shards again, as
 //     long as Options.RetryFor lasts and the client waits. It never repeats a write or a
 //     request to a single shard.
-//  6. A prepared id is a hash of keyspace and text, the same on every door. The registry is
+//  6. A prepared id is a hash of keyspace and text, the same on every door. The plan cache is
 //     bounded; an id that it has forgotten is answered with UNPREPARED.
 //
-// It imports catalog, cqldoor, cqldoor/internal/rule, cqldoor/plan, partitioner,
+// It imports catalog, cqldoor, cqldoor/internal/rule, cqldoor/plan, partitioner, registry,
 // scatter, shard, fleet and cql.
 package run

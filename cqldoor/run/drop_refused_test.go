@@ -15,10 +15,10 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 
-	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // forbidding is a store at which nobody may drop a table.
@@ -122,7 +122,7 @@ func TestDropRefused(t *testing.T) {
 	}
 	dropper()
 	after, err := a.router.schema.catalog.Entry(t.Context(), a.keyspace, "t")
-	if err != nil || after == nil || after.State != catalog.Active || after.ID != before.ID || len(after.Layout.Epochs) != 5 || !reflect.DeepEqual(after.Layout.By, before.Layout.By) {
+	if err != nil || after == nil || after.State != registry.Active || after.ID != before.ID || len(after.Layout.Epochs) != 5 || !reflect.DeepEqual(after.Layout.By, before.Layout.By) {
 		t.Errorf("the entry is %+v, %v", after, err)
 		t.Log(after.State, after.Layout)
 	}

@@ -13,7 +13,7 @@ import (
 // executes serves EXECUTE.
 type executes struct {
 	holds      func() bool // whether the lease holds
-	registry   *registry
+	cache      *planCache
 	schema     *schemas
 	definer    *definer
 	doors      *membership
@@ -34,7 +34,7 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 	if err != nil {
 		return err
 	}
-	k := x.registry.known.get(e.ID)
+	k := x.cache.known.get(e.ID)
 	switch {
 	case k != nil && !req.Once(x.holds):
 		req.Go(func(ctx context.Context) { finish(ctx, req, x.executeFresh(ctx, req, k)) })
@@ -61,7 +61,7 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 	}
 	if s.write != nil && s.write.AnyShard() != nil {
 		// If the statement is not prepared yet, the slow path prepares it.
-		ids := x.registry.physical(s.write.AnyShard().Text).named.Load()
+		ids := x.cache.physical(s.write.AnyShard().Text).named.Load()
 		if ids != nil && (req.Version < wire.V5 || ids.metadata != nil) {
 			if passed, err := x.passer.executeDrawn(req, s, &e, ids); passed || err != nil && !errors.Is(err, errWaits) {
 				return s.wrong(err)

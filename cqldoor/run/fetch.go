@@ -70,7 +70,7 @@ func (x *reader) send(f *fetch, to *inbox, tag int) error {
 	if err := x.ctx.Err(); err != nil {
 		return err // nobody waits for it any more
 	}
-	ids, err := x.reads.registry.physical(f.Statement.Text).prepare(x.ctx, x.link, x.version, f.Statement.Text)
+	ids, err := x.reads.cache.physical(f.Statement.Text).prepare(x.ctx, x.link, x.version, f.Statement.Text)
 	if err != nil {
 		return err
 	}

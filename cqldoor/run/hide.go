@@ -24,13 +24,13 @@ import (
 // viewer shows clients the schema and the nodes as if sharded tables were plain ones. It executes
 // SELECTs from system tables, and changes the store's answers to DESCRIBE.
 type viewer struct {
-	schemas  *schemas
-	view     *atomic.Pointer[view]
-	doors    *membership
-	registry *registry
-	binder   *binder
-	system   map[string]*schema.Keyspace // the system keyspaces as the store has them; set by Start
-	longest  int                         // see maxResult
+	schemas *schemas
+	view    *atomic.Pointer[view]
+	doors   *membership
+	cache   *planCache
+	binder  *binder
+	system  map[string]*schema.Keyspace // the system keyspaces as the store has them; set by Start
+	longest int                         // see maxResult
 }
 
 // Some system tables show sharded tables or the catalogue (see hides). The door reads such a
@@ -100,7 +100,7 @@ func (x *viewer) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace
 		return
 	}
 	if req.Op == wire.OpPrepare {
-		x.registry.known.put(&known{id: s.id, schema: &schemaStatement{keyspace: keyspace, text: text, sel: s}, size: 4*len(text) + 1000})
+		x.cache.known.put(&known{id: s.id, schema: &schemaStatement{keyspace: keyspace, text: text, sel: s}, size: 4*len(text) + 1000})
 		p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:], Result: encodeColumns(req.Version, s.Table, s.Columns)}
 		binds := make([]wire.Column, len(s.Binds))
 		for i, b := range s.Binds {

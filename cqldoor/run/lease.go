@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -39,8 +40,8 @@ type membership struct {
 	claims  *claims
 	nodes   *nodes
 
-	lease    *fleet.Lease  // how long what is known of tables is valid
-	member   *fleet.Member // nil: no other door uses the store
+	lease    *registry.Lease // how long what is known of tables is valid
+	member   *fleet.Member   // nil: no other door uses the store
 	renewals renewals
 	beaten   atomic.Pointer[fleet.Seen] // result of the last beat; nil: this door is not registered
 }

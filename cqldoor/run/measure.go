@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/observe"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
@@ -24,9 +25,9 @@ type Changing struct{ Creating, Dropping, Resharding int }
 func countChanging(entries []*catalog.Entry) (n Changing) {
 	for _, e := range entries {
 		switch {
-		case e.State == catalog.Creating:
+		case e.State == registry.Creating:
 			n.Creating++
-		case e.State == catalog.Dropping:
+		case e.State == registry.Dropping:
 			n.Dropping++
 		case e.Change != nil:
 			n.Resharding++
@@ -44,7 +45,7 @@ type LayoutState struct {
 
 func layoutsOf(entries []*catalog.Entry) (all []LayoutState) {
 	for _, e := range entries {
-		if e.State != catalog.Active || e.Layout == nil {
+		if e.State != registry.Active || e.Layout == nil {
 			continue
 		}
 		l := LayoutState{Table: e.String(), Generation: e.Layout.Generation}
@@ -75,11 +76,11 @@ type Stats struct {
 // Stats returns the counts.
 func (r *Router) Stats() Stats {
 	s := Stats{CursorErrors: r.reads.cursorErrors.Load(), Changing: r.schema.view.Load().changing, Layouts: r.schema.view.Load().layouts,
-		Texts: r.registry.texts.len(), Physicals: r.registry.physicals.len()}
+		Texts: r.cache.texts.len(), Physicals: r.cache.physicals.len()}
 	for _, tables := range r.state.Load().Tables {
 		s.ShardedTables += len(tables)
 	}
-	s.Prepared, s.PreparedBytes = r.registry.known.held()
+	s.Prepared, s.PreparedBytes = r.cache.known.held()
 	s.Lease = r.schema.doors.lease.Length().Seconds()
 	s.LeaseLeft = r.schema.doors.lease.Left().Seconds()
 	return s

@@ -15,7 +15,7 @@ import (
 // passer rewrites a statement of one shard and passes it on. It does not wait for the store.
 type passer struct {
 	binder   *binder
-	registry *registry
+	cache    *planCache
 	placer   *placer
 	buckets  *buckets
 	premises *premises

@@ -367,6 +367,6 @@ func (x *answers) plainly(s *statement, params *wire.Params) *statement {
 		params.Consistency = quorum(params.Consistency)
 	}
 	m := *s
-	m.sel, m.direct, m.physical = sel, nil, x.registry.physical(sel.Whole.Text)
+	m.sel, m.direct, m.physical = sel, nil, x.cache.physical(sel.Whole.Text)
 	return &m
 }

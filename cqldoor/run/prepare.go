@@ -77,19 +77,19 @@ func resultOf(v wire.Version, resp wire.Message) ([]byte, error) {
 	return body, nil
 }
 
-// registry holds planned and prepared statements. Each kind is bounded; the least recently used
+// planCache holds planned and prepared statements. Each kind is bounded; the least recently used
 // entries are dropped first.
-type registry struct {
+type planCache struct {
 	known     *knownIDs                   // prepared by clients
 	texts     *lru[[16]byte, *statement]  // sent by clients as text, by id
 	physicals *lru[string, *physical]     // by text
 	widths    *lru[string, *atomic.Int64] // size of a row, by what is selected of it; 0: not known
 }
 
-func newRegistry() *registry {
+func newPlanCache() *planCache {
 	text := func(_ [16]byte, s *statement) int { return statementBytes(s.text) }
 	physicalText := func(text string, _ *physical) int { return len(text) }
-	return &registry{newKnownIDs(knownBytes), newLRU[[16]byte, *statement](1_000).bounded(knownBytes, text),
+	return &planCache{newKnownIDs(knownBytes), newLRU[[16]byte, *statement](1_000).bounded(knownBytes, text),
 		newLRU[string, *physical](10_000).bounded(knownBytes, physicalText), newLRU[string, *atomic.Int64](10_000)}
 }
 
@@ -101,23 +101,23 @@ func statementBytes(text string) int { return 4*len(text) + 1000 + 36*max(0, len
 const longStatement = 4 << 10
 
 // prepared remembers a statement that a client has prepared.
-func (r *registry) prepared(s *statement) {
+func (r *planCache) prepared(s *statement) {
 	r.known.put(&known{id: s.id, statement: s, size: statementBytes(s.text)})
 }
 
 // physical returns the entry of a physical statement.
-func (r *registry) physical(text string) *physical {
+func (r *planCache) physical(text string) *physical {
 	return r.physicals.getOr(text, func() *physical { return &physical{} })
 }
 
 // width returns the size of a row, by what is selected of it.
-func (r *registry) width(selection string) *atomic.Int64 {
+func (r *planCache) width(selection string) *atomic.Int64 {
 	return r.widths.getOr(selection, func() *atomic.Int64 { return new(atomic.Int64) })
 }
 
 // preparer answers PREPAREs of statements on sharded tables.
 type preparer struct {
-	registry *registry
+	cache    *planCache
 	explains *explains
 	binder   *binder
 	buckets  *buckets
@@ -136,7 +136,7 @@ func (x *preparer) prepare(ctx context.Context, req *cqldoor.Request, s *stateme
 	} else if s.write != nil && s.write.AnyShard() != nil {
 		// The store may have forgotten it and have told the client so.
 		text := s.write.AnyShard().Text
-		if _, err := x.registry.physical(text).renew(ctx, req.Link, req.Version, text); err != nil {
+		if _, err := x.cache.physical(text).renew(ctx, req.Link, req.Version, text); err != nil {
 			return err
 		}
 	}

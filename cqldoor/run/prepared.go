@@ -91,7 +91,7 @@ func (x *schemas) passes(p *passed) bool {
 
 // ClaimsID implements cqldoor.Router.
 func (r *Router) ClaimsID(id []byte) (claimed bool, of *observe.Series) {
-	k := r.registry.known.get(id)
+	k := r.cache.known.get(id)
 	switch {
 	case k == nil:
 		return true, nil

@@ -17,7 +17,7 @@ type queries struct {
 	definer    *definer
 	explains   *explains
 	doors      *membership
-	registry   *registry
+	cache      *planCache
 	state      *states
 	statements *statements
 	passer     *passer
@@ -175,7 +175,7 @@ func (x *queries) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace
 		return userFunction(ctx, x.schema.session, keyspace, text, err)
 	}
 	if req.Op == wire.OpPrepare {
-		x.registry.prepared(s)
+		x.cache.prepared(s)
 		return x.preparer.prepare(ctx, req, s)
 	}
 	x.carryQuery(ctx, req, s)
@@ -228,6 +228,6 @@ func (x *queries) prepareFresh(ctx context.Context, req *cqldoor.Request, s *sta
 	if err != nil {
 		return err
 	}
-	x.registry.prepared(s)
+	x.cache.prepared(s)
 	return x.preparer.prepare(ctx, req, s)
 }

@@ -18,7 +18,7 @@ import (
 
 // reads answers SELECTs of logical partitions that one shard cannot answer.
 type reads struct {
-	registry *registry
+	cache    *planCache
 	buckets  *buckets
 	resolver *resolver
 	store    store.Store // may know which nodes have a shard

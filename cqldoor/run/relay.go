@@ -14,7 +14,7 @@ import (
 
 // relays sends requests to the store unchanged, and remembers what the store has prepared by them.
 type relays struct {
-	registry *registry
+	cache    *planCache
 	view     *atomic.Pointer[view]
 	requests *observe.Requests // measures statements; may be nil
 }
@@ -89,5 +89,5 @@ func (x *relays) prepared(id []byte, v *view, keyspace, text string) {
 	for _, n := range p.tables {
 		size += len(n.Keyspace) + len(n.Name) + 32
 	}
-	x.registry.known.put(&known{id: keyOf(id), passed: p, size: size})
+	x.cache.known.put(&known{id: keyOf(id), passed: p, size: size})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -241,7 +242,7 @@ func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[
 	defer o.reading.Unlock()
 	out := map[[16]byte]*shard.Rolled{}
 	for _, e := range entries {
-		if e.Layout.Strategy != shard.Rollover || e.State != catalog.Active {
+		if e.Layout.Strategy != shard.Rollover || e.State != registry.Active {
 			continue
 		}
 		rolled, err := o.catchUp(ctx, e.ID)

@@ -91,7 +91,7 @@ type Options struct {
 type Router struct {
 	opts     Options
 	state    *states
-	registry *registry
+	cache    *planCache
 	schema   *schemas
 	definer  *definer
 	relays   *relays
@@ -122,33 +122,33 @@ func New(o Options) *Router {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Router{opts: o, state: newStates(), registry: newRegistry(), stop: func() {}}
+	r := &Router{opts: o, state: newStates(), cache: newPlanCache(), stop: func() {}}
 	bind := &binder{now: o.Now, timeuuid: o.Timeuuid, uuid: o.UUID}
 	r.schema = newSchemas(&r.opts, r.state)
 	doors, shown := r.schema.doors, &r.schema.view
-	r.relays = &relays{registry: r.registry, view: shown, requests: o.Requests}
+	r.relays = &relays{cache: r.cache, view: shown, requests: o.Requests}
 	rules := &ruled{catalog: r.schema.catalog, opts: &r.opts}
 	explain := &explains{rules: rules, view: shown, relays: r.relays}
-	r.definer = &definer{opts: &r.opts, registry: r.registry, schemas: r.schema, catalog: r.schema.catalog, view: shown, state: r.state, doors: doors,
+	r.definer = &definer{opts: &r.opts, cache: r.cache, schemas: r.schema, catalog: r.schema.catalog, view: shown, state: r.state, doors: doors,
 		rules: rules, explains: explain, relays: r.relays,
-		viewer: &viewer{schemas: r.schema, view: shown, doors: doors, registry: r.registry, binder: bind, longest: maxResult}}
-	apply := &applier{registry: r.registry, fanOut: o.FanOut}
+		viewer: &viewer{schemas: r.schema, view: shown, doors: doors, cache: r.cache, binder: bind, longest: maxResult}}
+	apply := &applier{cache: r.cache, fanOut: o.FanOut}
 	place := &placer{drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}, now: o.Now, rollovers: r.schema.rollovers}
 	bucketed := &buckets{catalogue: catalog.NewBuckets(r.schema.session), applier: apply, uuid: o.UUID}
 	resolve := &resolver{session: r.schema.session}
-	r.reads = &reads{registry: r.registry, buckets: bucketed, resolver: resolve, store: o.Store, intn: o.IntN,
+	r.reads = &reads{cache: r.cache, buckets: bucketed, resolver: resolve, store: o.Store, intn: o.IntN,
 		fanOut: o.FanOut, retryFor: o.RetryFor, held: maxHeld, longest: maxResult}
-	write := &writer{registry: r.registry, applier: apply, placer: place, buckets: bucketed, resolver: resolve, reads: r.reads}
-	answer := &answers{binder: bind, registry: r.registry, writer: write, reads: r.reads}
+	write := &writer{cache: r.cache, applier: apply, placer: place, buckets: bucketed, resolver: resolve, reads: r.reads}
+	answer := &answers{binder: bind, cache: r.cache, writer: write, reads: r.reads}
 	stand := &premises{state: r.state, doors: doors}
-	plans := &statements{registry: r.registry, state: r.state, premises: stand, requests: o.Requests}
-	pass := &passer{binder: bind, registry: r.registry, placer: place, buckets: bucketed, premises: stand}
-	r.attempts = &attempts{registry: r.registry, state: r.state, schema: r.schema, rollovers: r.schema.rollovers, premises: stand, timeout: o.Timeout}
-	r.queries = &queries{schema: r.schema, definer: r.definer, doors: doors, explains: explain, registry: r.registry, state: r.state, statements: plans, passer: pass, answers: answer,
-		attempts: r.attempts, relays: r.relays, preparer: &preparer{registry: r.registry, explains: explain, binder: bind, buckets: bucketed}}
-	r.executes = &executes{holds: doors.lease.Holds, registry: r.registry, schema: r.schema, definer: r.definer, doors: doors, statements: plans, passer: pass, answers: answer,
+	plans := &statements{cache: r.cache, state: r.state, premises: stand, requests: o.Requests}
+	pass := &passer{binder: bind, cache: r.cache, placer: place, buckets: bucketed, premises: stand}
+	r.attempts = &attempts{cache: r.cache, state: r.state, schema: r.schema, rollovers: r.schema.rollovers, premises: stand, timeout: o.Timeout}
+	r.queries = &queries{schema: r.schema, definer: r.definer, doors: doors, explains: explain, cache: r.cache, state: r.state, statements: plans, passer: pass, answers: answer,
+		attempts: r.attempts, relays: r.relays, preparer: &preparer{cache: r.cache, explains: explain, binder: bind, buckets: bucketed}}
+	r.executes = &executes{holds: doors.lease.Holds, cache: r.cache, schema: r.schema, definer: r.definer, doors: doors, statements: plans, passer: pass, answers: answer,
 		attempts: r.attempts, relays: r.relays}
-	r.batches = &batches{schema: r.schema, doors: doors, relays: r.relays, registry: r.registry, state: r.state, statements: plans, binder: bind, writer: write}
+	r.batches = &batches{schema: r.schema, doors: doors, relays: r.relays, cache: r.cache, state: r.state, statements: plans, binder: bind, writer: write}
 	stand.queries, stand.executes = r.queries, r.executes
 	return r
 }

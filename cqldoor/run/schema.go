@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -68,7 +69,7 @@ func newSchemas(o *Options, state *states) *schemas {
 		x.claims = newClaims(o.Eras.Passed)
 	}
 	x.doors = &membership{opts: o, session: x.session, view: &x.view, state: state, claims: x.claims,
-		lease: fleet.NewLease(o.Lease, o.Now), nodes: newNodes(o.Routing, o.Self)}
+		lease: registry.NewLease(o.Lease, o.Now), nodes: newNodes(o.Routing, o.Self)}
 	x.doors.renewals.wake = make(chan struct{}, 1)
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Log: o.Log, Wait: x.doors.waitForDoors})
 	x.doors.catalog = x.catalog

@@ -259,27 +259,27 @@ func sameTable(a, b *schema.Table) bool {
 
 // statements plans the texts of clients on the present State, and remembers the plans.
 type statements struct {
-	registry *registry
+	cache    *planCache
 	state    *states
 	premises *premises
 	requests *observe.Requests // measures statements; may be nil
 }
 
-// statement returns the plan of a text, from the registry if it is there.
+// statement returns the plan of a text, from the cache if it is there.
 func (x *statements) statement(keyspace, text string) (*statement, error) {
 	st := x.state.Load()
 	id := newID(keyspace, text)
-	if k := x.registry.known.get(id[:]); k != nil && k.statement != nil && k.statement.state.Value() == st && k.statement.text == text {
+	if k := x.cache.known.get(id[:]); k != nil && k.statement != nil && k.statement.state.Value() == st && k.statement.text == text {
 		return k.statement, nil
 	}
-	if s, ok := x.registry.texts.get(id); ok && s.state.Value() == st && s.text == text {
+	if s, ok := x.cache.texts.get(id); ok && s.state.Value() == st && s.text == text {
 		return s, nil
 	}
 	s, err := x.newStatement(st, keyspace, text)
 	if err != nil {
 		return nil, err
 	}
-	x.registry.texts.put(id, s)
+	x.cache.texts.put(id, s)
 	return s, nil
 }
 
@@ -291,7 +291,7 @@ func (x *statements) newStatement(st *State, keyspace, text string) (*statement,
 	}
 	s.premises, s.series = x.premises, s.measured(x.requests)
 	if s.whole() != nil {
-		s.physical = x.registry.physical(s.whole().Text)
+		s.physical = x.cache.physical(s.whole().Text)
 		s.direct = s.newDirect()
 	}
 	return s, nil
@@ -306,7 +306,7 @@ func (x *statements) current(s *statement) (*statement, error) {
 	}
 	// When a table changes, many requests are under way that were planned before. The first of them
 	// that comes here plans the statement anew for all.
-	if k := x.registry.known.get(s.id[:]); k != nil && k.statement != nil && k.statement.state.Value() == st && k.statement.text == s.text {
+	if k := x.cache.known.get(s.id[:]); k != nil && k.statement != nil && k.statement.state.Value() == st && k.statement.text == s.text {
 		return k.statement, nil
 	}
 	for _, t := range s.tables() {
@@ -318,7 +318,7 @@ func (x *statements) current(s *statement) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.registry.prepared(fresh)
+	x.cache.prepared(fresh)
 	return fresh, nil
 }
 

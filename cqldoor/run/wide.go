@@ -61,7 +61,7 @@ const longSpan = 100_000
 // rowWidth returns the known size of a row; 0: not known.
 func (x *reader) rowWidth() *atomic.Int64 {
 	if x.width == nil {
-		x.width = x.reads.registry.width(x.plan.Selection)
+		x.width = x.reads.cache.width(x.plan.Selection)
 	}
 	return x.width
 }

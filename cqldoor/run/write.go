@@ -16,7 +16,7 @@ import (
 
 // writer executes writes that are not passed on unchanged, and answers them.
 type writer struct {
-	registry *registry
+	cache    *planCache
 	applier  *applier
 	placer   *placer
 	buckets  *buckets
@@ -66,7 +66,7 @@ func (r *writer) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 		if len(ms) != 1 {
 			return wire.Errorf(wire.CodeServer, "a conditional write of %d parts", len(ms))
 		}
-		ids, err := r.registry.physical(ms[0].Statement.Text).prepare(ctx, req.Link, req.Version, ms[0].Statement.Text)
+		ids, err := r.cache.physical(ms[0].Statement.Text).prepare(ctx, req.Link, req.Version, ms[0].Statement.Text)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (r *writer) marked(ctx context.Context, req *cqldoor.Request, w *plan.Write
 		if err != nil {
 			return false, err
 		}
-		ids, err := r.registry.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+		ids, err := r.cache.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
 		if err != nil {
 			return false, err
 		}

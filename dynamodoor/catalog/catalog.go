@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -22,23 +23,12 @@ type Store interface {
 	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
 }
 
-// State is the progress of an operation on a table.
-type State string
-
-// These are the states.
-const (
-	Creating State = "creating"
-	Active   State = "active"
-	Dropping State = "dropping"
-	Dropped  State = "dropped" // other doors may not know this yet
-)
-
 // Entry is the catalogue's description of one table. It is immutable.
 type Entry struct {
 	Table    string // the logical table's name
 	Physical string // the physical table's name
 	ID       string // TableId of the physical table; empty while Creating
-	State    State
+	State    registry.State
 	Layout   *shard.Layout            // nil: only indexes are sharded
 	Suffix   *shard.Suffix            // nil: the table was not sharded by hand
 	Indexes  map[string]*shard.Layout // of sharded global indexes, by name
@@ -215,7 +205,7 @@ func (i *item) entry() (*Entry, error) {
 		l.Generation = generation
 	}
 	e := &Entry{
-		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: State(i.State.S), Layout: l, Suffix: suffix, Indexes: indexes,
+		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: registry.State(i.State.S), Layout: l, Suffix: suffix, Indexes: indexes,
 		Single: i.Single.names(), Filling: i.Filling.names(), Version: version,
 		Hash: i.Hash.S, HashType: i.HashType.S, Started: time.UnixMilli(started),
 	}
@@ -318,14 +308,14 @@ var ErrExists = errors.New("the table is in the catalogue already")
 
 // Begin notes that a table is about to be created. It returns ErrExists if the table has an entry.
 func (c *Catalog) Begin(ctx context.Context, e Entry) (*Entry, error) {
-	e.State, e.ID = Creating, ""
+	e.State, e.ID = registry.Creating, ""
 	return c.add(ctx, e)
 }
 
 // Adopt notes that an existing table that was sharded by hand is a sharded one. It returns
 // ErrExists if the table has an entry.
 func (c *Catalog) Adopt(ctx context.Context, e Entry) (*Entry, error) {
-	e.State = Active
+	e.State = registry.Active
 	return c.add(ctx, e)
 }
 
@@ -380,7 +370,7 @@ func (c *Catalog) put(ctx context.Context, e *Entry, condition string, names map
 }
 
 // move replaces an entry that is in a certain state and has a certain version.
-func (c *Catalog) move(ctx context.Context, e *Entry, from State, version int64) error {
+func (c *Catalog) move(ctx context.Context, e *Entry, from registry.State, version int64) error {
 	condition, values := "#s = :s AND #v = :v", map[string]any{":s": text{string(from)}, ":v": number(version)}
 	if version == 0 {
 		condition = "#s = :s AND (attribute_not_exists(#v) OR #v = :v)" // old entries have no version
@@ -396,7 +386,7 @@ var ErrChanged = errors.New("the table's entry in the catalogue was changed")
 func (c *Catalog) Change(ctx context.Context, e Entry) (*Entry, error) {
 	version := e.Version
 	e.Version++
-	err := c.move(ctx, &e, Active, version)
+	err := c.move(ctx, &e, registry.Active, version)
 	if is(err, exception.ConditionalCheckFailed) {
 		return nil, ErrChanged
 	}
@@ -406,28 +396,28 @@ func (c *Catalog) Change(ctx context.Context, e Entry) (*Entry, error) {
 // Activate notes that the physical table exists.
 func (c *Catalog) Activate(ctx context.Context, e *Entry, id string) (*Entry, error) {
 	a := *e
-	a.ID, a.State = id, Active
+	a.ID, a.State = id, registry.Active
 	return &a, c.move(ctx, &a, e.State, e.Version)
 }
 
 // Drop notes that the table is about to be deleted.
 func (c *Catalog) Drop(ctx context.Context, e *Entry) (*Entry, error) {
 	d := *e
-	d.State, d.Started = Dropping, c.now()
+	d.State, d.Started = registry.Dropping, c.now()
 	return &d, c.move(ctx, &d, e.State, e.Version)
 }
 
 // Keep notes that the table was not deleted after all.
 func (c *Catalog) Keep(ctx context.Context, e *Entry) error {
 	a := *e
-	a.State = Active
+	a.State = registry.Active
 	return c.move(ctx, &a, e.State, e.Version)
 }
 
 // MarkDeleted notes that the physical table is deleted, and keeps the name until Remove.
 func (c *Catalog) MarkDeleted(ctx context.Context, e *Entry) error {
 	d := *e
-	d.State, d.Started = Dropped, c.now()
+	d.State, d.Started = registry.Dropped, c.now()
 	return c.move(ctx, &d, e.State, e.Version)
 }
 
@@ -448,24 +438,14 @@ func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
 	return err
 }
 
-// Physical is a store's description of a table.
-type Physical struct {
-	ID      string // TableId
-	Sharded bool   // it has the hidden partition key, or sharded indexes
-}
-
-// Settle adapts an unfinished entry to its physical table; p is nil if there is no such table. It
-// returns the new entry, or nil if it removed the entry.
-func (c *Catalog) Settle(ctx context.Context, e *Entry, p *Physical) (*Entry, error) {
-	switch {
-	case e.State == Creating && p != nil && p.Sharded:
-		return c.Activate(ctx, e, p.ID)
-	case e.State == Creating, e.State == Dropped, e.State == Dropping && (p == nil || p.ID != e.ID):
+// Settle writes what registry.Judge says of an unfinished entry. id is the TableId of its physical
+// table, for registry.Activate. It returns the new entry, or nil if it removed the entry.
+func (c *Catalog) Settle(ctx context.Context, e *Entry, a registry.Action, id string) (*Entry, error) {
+	switch a {
+	case registry.Activate:
+		return c.Activate(ctx, e, id)
+	case registry.Remove:
 		return nil, c.Remove(ctx, e)
-	case e.State == Dropping:
-		a := *e
-		a.State = Active // the physical table was not deleted, and no client was told that it was
-		return &a, c.move(ctx, &a, Dropping, e.Version)
 	}
 	return e, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -27,7 +28,7 @@ func layout(t *testing.T) *shard.Layout {
 
 func TestEntryIsKeptWhole(t *testing.T) {
 	e := &Entry{
-		Table: "Tab", Physical: "Tab", ID: "id", State: Active, Layout: layout(t), Hash: "h", HashType: "N", Started: time.UnixMilli(1_800_000_000_123),
+		Table: "Tab", Physical: "Tab", ID: "id", State: registry.Active, Layout: layout(t), Hash: "h", HashType: "N", Started: time.UnixMilli(1_800_000_000_123),
 	}
 	byHand, drawn := *e, *e
 	byHand.Layout, byHand.Suffix = &shard.Layout{N: 5, Hash: shard.CodePoints, Column: shard.DefaultColumn}, &shard.Suffix{Separator: "#", First: 0, Suffixed: true}

@@ -23,5 +23,5 @@
 //  3. A layout applies only to the physical table for which it was made, identified by its
 //     TableId.
 //
-// It imports dynamo/exception and shard.
+// It imports dynamo/exception, registry and shard.
 package catalog

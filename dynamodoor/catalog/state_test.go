@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // begun returns the catalogue of a store, and its entry of a table that is being created.
@@ -23,7 +24,7 @@ func begun(t *testing.T) (*Catalog, *Entry) {
 	return c, e
 }
 
-func state(t *testing.T, c *Catalog) State {
+func state(t *testing.T, c *Catalog) registry.State {
 	t.Helper()
 	e, err := c.Get(t.Context(), "Tab")
 	if err != nil {
@@ -62,7 +63,7 @@ func TestStatesChangeOnce(t *testing.T) {
 	if _, err := c.Activate(t.Context(), creating, "another id"); !conditional(err) {
 		t.Errorf("it is activated twice: %v", err)
 	}
-	if err := c.Remove(t.Context(), creating); err != nil || state(t, c) != Active {
+	if err := c.Remove(t.Context(), creating); err != nil || state(t, c) != registry.Active {
 		t.Errorf("an active entry is removed as one being made: %v, %s", err, state(t, c))
 	}
 	dropping, err := c.Drop(t.Context(), active)
@@ -72,7 +73,7 @@ func TestStatesChangeOnce(t *testing.T) {
 	if _, err := c.Drop(t.Context(), active); !conditional(err) {
 		t.Errorf("it is dropped twice: %v", err)
 	}
-	if err := c.Keep(t.Context(), dropping); err != nil || state(t, c) != Active {
+	if err := c.Keep(t.Context(), dropping); err != nil || state(t, c) != registry.Active {
 		t.Errorf("it is not kept: %v", err)
 	}
 	if err := c.MarkDeleted(t.Context(), dropping); !conditional(err) {
@@ -83,23 +84,13 @@ func TestStatesChangeOnce(t *testing.T) {
 	}
 }
 
-// TestSettlingLooksAtTheTable checks that an unfinished entry is settled by the existing table: a
-// sharded table that was created is served; a plain table of its name is another table and keeps
-// its items.
-func TestSettlingLooksAtTheTable(t *testing.T) {
-	for _, x := range []struct {
-		what     string
-		physical *Physical
-		want     State
-	}{
-		{"no table", nil, ""},
-		{"a plain table", &Physical{ID: "id"}, ""},
-		{"the sharded table", &Physical{ID: "id", Sharded: true}, Active},
-	} {
+// TestSettle settles an entry whose table was being created.
+func TestSettle(t *testing.T) {
+	for action, want := range map[registry.Action]registry.State{registry.Keep: registry.Creating, registry.Remove: "", registry.Activate: registry.Active} {
 		c, creating := begun(t)
-		e, err := c.Settle(t.Context(), creating, x.physical)
-		if err != nil || state(t, c) != x.want || (e != nil) != (x.want == Active) {
-			t.Errorf("%s: %v, %s, not %q", x.what, err, state(t, c), x.want)
+		e, err := c.Settle(t.Context(), creating, action, "id")
+		if err != nil || state(t, c) != want || (e == nil) != (want == "") || want == registry.Active && e.ID != "id" {
+			t.Errorf("%d: %+v, %v, %q, not %q", action, e, err, state(t, c), want)
 		}
 	}
 }
@@ -119,7 +110,7 @@ func TestOldEntriesAreNotWritten(t *testing.T) {
 	if _, err := c.Drop(t.Context(), old); !conditional(err) {
 		t.Errorf("an old entry is written: %v", err)
 	}
-	if e, err := c.Get(t.Context(), "Tab"); err != nil || e.State != Active || !e.Filling["ix"] {
+	if e, err := c.Get(t.Context(), "Tab"); err != nil || e.State != registry.Active || !e.Filling["ix"] {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // A stream can be read for a day after its table is deleted. The door needs the table's last entry
@@ -23,7 +24,7 @@ func isStream(key string) bool { return strings.Contains(key, "/") }
 // deleted.
 func (c *Catalog) KeepStream(ctx context.Context, stream string, e *Entry) error {
 	kept := *e
-	kept.Table, kept.State, kept.Started = stream, Dropped, c.now()
+	kept.Table, kept.State, kept.Started = stream, registry.Dropped, c.now()
 	err := c.put(ctx, &kept, "attribute_not_exists(#t) OR #i = :i", map[string]string{"#t": "table", "#i": "id"}, map[string]any{":i": text{e.ID}})
 	if is(err, exception.ConditionalCheckFailed) {
 		return nil // the entry belongs to an earlier table of that name

@@ -41,7 +41,7 @@ func (r *Definer) adoptTagged(ctx context.Context, q *api.TagResource, e *tables
 	if is := (plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}); is.String() != a.String() {
 		return r.Items.ToldOf(ctx, name, exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag))
 	}
-	if err := r.Tables.Wait(ctx, r.Tables.Rest(e.Entry)); err != nil {
+	if err := tables.Wait(ctx, r.Tables.Rest(e.Entry)); err != nil {
 		return err
 	}
 	return r.Backend.Answer(ctx, q, use)
@@ -104,7 +104,7 @@ func (r *Definer) adopt(ctx context.Context, q *api.TagResource, name string, a 
 		return r.unset(ctx, q.ARN, err)
 	}
 	r.Log.Info("dynamodb: a table that was sharded by hand is adopted", "table", name, "as", a.String())
-	if err := r.Tables.Wait(ctx, r.Tables.Grace()); err != nil {
+	if err := tables.Wait(ctx, r.Tables.Grace()); err != nil {
 		return err
 	}
 	return use(api.Empty{})

@@ -11,5 +11,5 @@
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/schema,
 // dynamodoor/backend, dynamodoor/catalog, dynamodoor/items, dynamodoor/mover,
-// dynamodoor/plan, dynamodoor/streams, dynamodoor/tables, shard and shardrules.
+// dynamodoor/plan, dynamodoor/streams, dynamodoor/tables, registry, shard and shardrules.
 package definitions

@@ -57,7 +57,7 @@ func (r *Definer) declareIndexes(ctx context.Context, q *api.TagResource, e *tab
 	if err != nil {
 		return err
 	}
-	if err := r.Tables.Wait(ctx, max(r.Tables.Grace(), settles)); err != nil {
+	if err := tables.Wait(ctx, max(r.Tables.Grace(), settles)); err != nil {
 		return err
 	}
 	if err := r.fill(ctx, in); err != nil {
@@ -68,7 +68,7 @@ func (r *Definer) declareIndexes(ctx context.Context, q *api.TagResource, e *tab
 	if _, err := r.Tables.Enter(ctx, full, physical); err != nil {
 		return err
 	}
-	if err := r.Tables.Wait(ctx, r.Tables.Grace()); err != nil {
+	if err := tables.Wait(ctx, r.Tables.Grace()); err != nil {
 		return err
 	}
 	return use(api.Empty{})

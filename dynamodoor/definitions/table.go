@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/dynamodoor/streams"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -91,7 +92,7 @@ func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(
 	if d.Layout == nil {
 		// A door that still took the name for a plain table's could put items that are in no
 		// sharded index, and nobody would notice.
-		err = r.Tables.Wait(ctx, r.Tables.Grace())
+		err = tables.Wait(ctx, r.Tables.Grace())
 	}
 	var created *api.TableResponse
 	if err == nil {
@@ -252,9 +253,9 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 	switch {
 	case err != nil:
 		return err
-	case e.State == catalog.Creating:
+	case e.State == registry.Creating:
 		return e.Wrong
-	case e.State == catalog.Dropped: // the backend still has it and gives the answer
+	case e.State == registry.Dropped: // the backend still has it and gives the answer
 		return r.Backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, func(a api.Response) error {
 			return r.show(e.Plan, a.(*api.TableResponse), use)
 		})
@@ -305,7 +306,7 @@ func (r *Definer) ChangedPlain(ctx context.Context, operation string, names []st
 	}
 	name := api.TableName(names[0])
 	e, err := r.Catalog.Get(ctx, name)
-	if err != nil || e == nil || e.State != catalog.Active || !bytes.Contains(out[from:], []byte(strconv.Quote(e.ID))) {
+	if err != nil || e == nil || e.State != registry.Active || !bytes.Contains(out[from:], []byte(strconv.Quote(e.ID))) {
 		return out, nil // it is not this table's entry, or there is none; the next request on the table finds it
 	}
 	if err := r.Tables.Reconsider(ctx, names); err != nil {

@@ -104,7 +104,7 @@ func (r *Definer) Untag(ctx context.Context, q *api.UntagResource, use func(api.
 		return err
 	}
 	r.Log.Info("dynamodb: a table that was sharded by hand is a plain one again", "table", e.Table)
-	if err := r.Tables.Wait(ctx, r.Tables.Grace()); err != nil {
+	if err := tables.Wait(ctx, r.Tables.Grace()); err != nil {
 		return err
 	}
 	return use(api.Empty{})

@@ -104,7 +104,7 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *tables.Pinned) (pl
 		by.Release()
 		p, err := r.planWith(ctx, q, func(e *tables.Entry) {
 			changed = changed || !r.Tables.Pin(by, e)
-			if r.Tables.Shared() && e.Stale() {
+			if r.Tables.Shared() && r.Tables.Stale(e) {
 				stale = e.Table
 			}
 		})
@@ -138,7 +138,7 @@ func (r *Runner) planWith(ctx context.Context, q api.Request, of func(*tables.En
 		if e.InUse() {
 			of(e)
 		}
-		if e.Unready(r.Tables.Shared()) {
+		if r.Tables.Unready(e) {
 			if e, wrong = r.Tables.Refresh(ctx, name); wrong != nil || e == nil {
 				return nil
 			}

@@ -39,7 +39,7 @@ func (r *Mover) Run(ctx context.Context) {
 	if !r.Tables.Shared() {
 		looks = aloneLooks
 	}
-	for r.Tables.Wait(ctx, looks) == nil {
+	for tables.Wait(ctx, looks) == nil {
 		if r.Tables.Shared() {
 			if err := r.Tables.Current(ctx); err != nil {
 				continue // Current has logged the error; the next look tries again
@@ -138,10 +138,10 @@ func nextStep(e *tables.Entry) func(*catalog.Entry) error {
 // barrier waits until no request uses an earlier state of the table.
 func (r *Mover) barrier(ctx context.Context, e *tables.Entry) error {
 	if r.Tables.Shared() {
-		return r.Tables.Wait(ctx, r.Tables.Grace())
+		return tables.Wait(ctx, r.Tables.Grace())
 	}
 	for e.BusyBefore() {
-		if err := r.Tables.Wait(ctx, 5*time.Millisecond); err != nil {
+		if err := tables.Wait(ctx, 5*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 			if err := m.beat(ctx); err != nil {
 				return false, err
 			}
-			if err := m.mover.Tables.Wait(ctx, moverLooks); err != nil {
+			if err := tables.Wait(ctx, moverLooks); err != nil {
 				return false, err
 			}
 			if m.mover.Tables.Shared() {
@@ -266,7 +266,7 @@ func (m *turn) pass(ctx context.Context) (done bool, err error) {
 			return true, nil
 		}
 		// The store's other work goes first: rest for as long as the page took.
-		if err := m.mover.Tables.Wait(ctx, time.Since(begun)); err != nil {
+		if err := tables.Wait(ctx, time.Since(begun)); err != nil {
 			return false, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 const (
@@ -243,7 +244,7 @@ func TestRightsAreTheClients(t *testing.T) {
 	}
 	// The table was not deleted and is not being deleted.
 	e, err := catalogOf(door).Get(t.Context(), "Tab")
-	if err != nil || e.State != catalog.Active {
+	if err != nil || e.State != registry.Active {
 		t.Errorf("%+v %v", e, err)
 	}
 	must(t, alice, "GetItem", keyOfTab)

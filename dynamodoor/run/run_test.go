@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/engine/items"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }
@@ -350,9 +351,9 @@ func TestSettle(t *testing.T) {
 	}{
 		{"noted, not created", func(s *tested) {
 			must(t, s.store, "DeleteTable", `{"TableName":"Tab"}`)
-			set(t, s, catalog.Creating)
+			set(t, s, registry.Creating)
 		}, false},
-		{"created, not noted", func(s *tested) { set(t, s, catalog.Creating) }, true},
+		{"created, not noted", func(s *tested) { set(t, s, registry.Creating) }, true},
 		{"noted, not deleted", func(s *tested) {
 			if _, err := catalogOf(s.Router).Drop(ctx, entry(s)); err != nil {
 				t.Fatal(err)
@@ -382,7 +383,7 @@ func TestSettle(t *testing.T) {
 				must(t, next, "CreateTable", create(3))
 				return
 			}
-			if len(all) != 1 || all[0].State != catalog.Active || all[0].ID != body(s) {
+			if len(all) != 1 || all[0].State != registry.Active || all[0].ID != body(s) {
 				t.Fatalf("the catalogue has %+v", all)
 			}
 			if m := must(t, next, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"121212"}}}`); len(sorts(m)) != 3 {
@@ -393,7 +394,7 @@ func TestSettle(t *testing.T) {
 }
 
 // set puts the table's entry into a state, behind the router.
-func set(t *testing.T, s *tested, state catalog.State) {
+func set(t *testing.T, s *tested, state registry.State) {
 	t.Helper()
 	must(t, s.store, "UpdateItem", `{"TableName":"evenkeel","Key":{"table":{"S":"Tab"}},"UpdateExpression":"SET #s = :s","ExpressionAttributeNames":{"#s":"state"},"ExpressionAttributeValues":{":s":{"S":"`+string(state)+`"}}}`)
 }

@@ -26,5 +26,5 @@
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/schema,
 // dynamodoor/backend, dynamodoor/catalog, dynamodoor/plan, dynamodoor/principal,
-// dynamodoor/reshard and dynamodoor/shift.
+// dynamodoor/reshard, dynamodoor/shift and registry.
 package tables

@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
 	"github.com/evenkeel/evenkeel/dynamodoor/shift"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // Entry is a sharded table in use, or the error that says what is wrong with it.
@@ -39,8 +40,8 @@ func (e *Entry) filling() bool {
 
 // Unready reports whether to describe the table again because of an index that was not readable. If
 // there are other doors, that happens only at intervals.
-func (e *Entry) Unready(shared bool) bool {
-	return e.filling() && (!shared || time.Since(e.described) > Glance)
+func (r *Registry) Unready(e *Entry) bool {
+	return e.filling() && (!r.Shared() || r.now().Sub(e.described) > Glance)
 }
 
 // InUse reports whether requests can use the entry.
@@ -53,12 +54,12 @@ func (e *Entry) BusyBefore() bool { return e.pins.before.busy() }
 func (e *Entry) IsState(of *Entry) bool { return e.pins == of.pins }
 
 // Stale reports whether to describe the physical table again.
-func (e *Entry) Stale() bool { return e.filling() || time.Since(e.described) > Glance }
+func (r *Registry) Stale(e *Entry) bool { return e.filling() || r.now().Sub(e.described) > Glance }
 
 // same reports whether e, which the catalogue has now, is active and equal to the entry that the
 // door read before. It returns false if the door could not use that entry (Wrong).
 func (in *Entry) same(e *catalog.Entry) bool {
-	return in.Wrong == nil && e.State == catalog.Active && equalEntries(in.Entry, e)
+	return in.Wrong == nil && e.State == registry.Active && equalEntries(in.Entry, e)
 }
 
 // equalEntries reports whether entries are equal. The catalogue keeps times to the millisecond.

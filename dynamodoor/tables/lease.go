@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // SettleAfter is the age at which another door settles an unfinished operation on a table. By then
@@ -22,20 +23,21 @@ const (
 )
 
 // Known returns when the door last read the catalogue.
-func (r *Registry) Known() time.Time { return *r.asOf.Load() }
+func (r *Registry) Known() time.Time { return r.lease.Began() }
 
-// Expired reports whether a time is at least a lease ago.
-func (r *Registry) Expired(asOf time.Time) bool { return age(asOf) >= r.lease }
+// Expired reports whether a time is more than a lease ago.
+func (r *Registry) Expired(asOf time.Time) bool {
+	return registry.Age(r.now(), asOf) > r.lease.Length()
+}
 
 // Current makes sure that the door's copy of the catalogue is no older than a lease. After half a
 // lease, one request renews it while others continue.
 func (r *Registry) Current(ctx context.Context) error {
-	was := age(*r.asOf.Load())
-	switch {
-	case was < r.lease/2:
+	switch left := r.lease.Left(); {
+	case left > r.lease.Length()/2:
 		return nil
-	case was >= r.lease:
-		return r.Renew(ctx, r.lease)
+	case left < 0:
+		return r.Renew(ctx, r.lease.Length())
 	case r.renewing.TryLock():
 		defer r.renewing.Unlock()
 		if err := r.read(ctx); err != nil {
@@ -47,10 +49,10 @@ func (r *Registry) Current(ctx context.Context) error {
 
 // Renew reads the catalogue if the door's copy is older than than.
 func (r *Registry) Renew(ctx context.Context, than time.Duration) error {
-	asked := time.Now()
+	asked := r.now()
 	r.renewing.Lock()
 	defer r.renewing.Unlock()
-	if asOf := *r.asOf.Load(); age(asOf) < than || asOf.After(asked) {
+	if began := r.lease.Began(); registry.Age(r.now(), began) < than || began.After(asked) {
 		return nil // another request has renewed it
 	}
 	return DoorError(r.read(ctx))
@@ -58,7 +60,7 @@ func (r *Registry) Renew(ctx context.Context, than time.Duration) error {
 
 // read reads the catalogue. The caller holds renewing.
 func (r *Registry) read(ctx context.Context) error {
-	start := time.Now()
+	start := r.now()
 	entries, err := r.catalog.All(ctx)
 	if err != nil {
 		return err
@@ -68,7 +70,7 @@ func (r *Registry) read(ctx context.Context) error {
 	fresh := make(map[string]*Entry, len(entries)) // without orphans, which lookups find again
 	for _, e := range entries {
 		if in := old[e.Table]; in != nil && in.same(e) {
-			due := time.Since(in.described) >= describedFor
+			due := r.now().Sub(in.described) >= describedFor
 			if due {
 				described++
 			}
@@ -90,20 +92,13 @@ func (r *Registry) read(ctx context.Context) error {
 		fresh[e.Table] = in
 	}
 	r.tables.Store(&fresh)
-	r.asOf.Store(&start)
+	r.lease.Renew(start)
 	return nil
-}
-
-// age returns how long ago a time was, by the monotonic or the wall clock, whichever gives more.
-// The monotonic clock stops while a machine is suspended.
-func age(of time.Time) time.Duration {
-	now := time.Now()
-	return max(now.Sub(of), now.Round(0).Sub(of.Round(0)))
 }
 
 // Grace returns the time after which all doors know of a change: a lease, plus half a lease for
 // requests under way and for clocks that differ.
-func (r *Registry) Grace() time.Duration { return r.lease + r.lease/2 }
+func (r *Registry) Grace() time.Duration { return r.lease.Length() * 3 / 2 }
 
 // Rest returns the part of Grace that is left since some door wrote an entry, by that door's clock.
 func (r *Registry) Rest(e *catalog.Entry) time.Duration {
@@ -111,7 +106,7 @@ func (r *Registry) Rest(e *catalog.Entry) time.Duration {
 }
 
 // Wait waits for a time, or until the request has ended.
-func (r *Registry) Wait(ctx context.Context, d time.Duration) error {
+func Wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}

@@ -5,11 +5,13 @@ package tables
 import (
 	"context"
 	"strings"
-	"time"
+	"sync"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // ManyNames is the largest number of names of plain tables that a door remembers.
@@ -23,7 +25,7 @@ func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err e
 	if !isName(name) {
 		return false, nil // no table can have it: the store reports the error
 	}
-	if in := r.Entry(name); in != nil && in.State != catalog.Creating {
+	if in := r.Entry(name); in != nil && in.State != registry.Creating {
 		return true, nil
 	} else if in != nil {
 		// The table may exist by now, and the client that created it may already have its answer.
@@ -31,7 +33,7 @@ func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err e
 			return true, err
 		}
 	}
-	if _, ok := r.plain.Load(name); ok {
+	if r.plain.has(name) {
 		return false, nil
 	}
 	name = strings.Clone(name) // the name belongs to the request's memory
@@ -54,7 +56,7 @@ func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err e
 		case t == nil:
 			return false, nil
 		case !IsPhysical(t):
-			r.remember(name)
+			r.plain.add(name)
 			return false, nil
 		case !seen:
 			// A door writes an entry before it creates the physical table. If another door has
@@ -63,7 +65,7 @@ func (r *Registry) Lookup(ctx context.Context, name string) (sharded bool, err e
 		case e != nil:
 			return false, BeingChanged(name)
 		}
-		wrong := &Entry{Entry: &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: catalog.Active}, Wrong: Orphan(name), described: time.Now()}
+		wrong := &Entry{Entry: &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: registry.Active}, Wrong: Orphan(name), described: r.now()}
 		r.log.Error("dynamodb: a sharded table cannot be served", "table", name, "error", wrong.Wrong)
 		r.renewing.Lock()
 		defer r.renewing.Unlock()
@@ -87,17 +89,30 @@ func InName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-'
 }
 
-// remember notes that a table is a plain one.
-func (r *Registry) remember(name string) {
-	if r.plains.Add(1) > ManyNames {
-		r.plain.Clear()
-		r.plains.Store(1)
-	}
-	r.plain.Store(name, struct{}{})
+// plainNames remembers names of plain tables. It is safe for concurrent use.
+type plainNames struct {
+	names sync.Map
+	n     atomic.Int64
 }
 
+func (p *plainNames) has(name string) bool {
+	_, ok := p.names.Load(name)
+	return ok
+}
+
+// add adds a name. It forgets all others if they are too many.
+func (p *plainNames) add(name string) {
+	if p.n.Add(1) > ManyNames {
+		p.names.Clear()
+		p.n.Store(1)
+	}
+	p.names.Store(name, struct{}{})
+}
+
+func (p *plainNames) forget(name string) { p.names.Delete(name) }
+
 // ForgetPlain makes the next Lookup of a table look it up again.
-func (r *Registry) ForgetPlain(name string) { r.plain.Delete(name) }
+func (r *Registry) ForgetPlain(name string) { r.plain.forget(name) }
 
 // Reconsider makes the next requests look up tables again.
 func (r *Registry) Reconsider(ctx context.Context, names []string) error {
@@ -105,7 +120,7 @@ func (r *Registry) Reconsider(ctx context.Context, names []string) error {
 		return err
 	}
 	for _, name := range names {
-		r.plain.Delete(api.TableName(name))
+		r.plain.forget(api.TableName(name))
 	}
 	return nil
 }

@@ -109,17 +109,17 @@ func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
 		return true, nil // a mover waits for all requests with older pins
 	}
 	for {
-		asOf := *r.asOf.Load() // read before the tables, which are stored first
+		began := r.lease.Began() // read before the tables, which are stored first
 		tables := r.All()
 		for _, e := range p.used {
 			if now := tables[e.Table]; now == nil || now.pins != e.pins {
 				return false, nil
 			}
 		}
-		if age(asOf) < r.lease {
+		if !r.Expired(began) {
 			return true, nil
 		}
-		if err := r.Renew(ctx, r.lease); err != nil {
+		if err := r.Renew(ctx, r.lease.Length()); err != nil {
 			return false, err
 		}
 	}

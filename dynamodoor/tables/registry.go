@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // Registry knows the sharded tables. It is safe for concurrent use.
@@ -33,11 +34,9 @@ type Registry struct {
 	defining sync.Mutex                        // serializes changes of tables
 
 	// The fields below are for a store with other doors.
-	lease    time.Duration // 0: there are no other doors
-	asOf     atomic.Pointer[time.Time]
-	renewing sync.Mutex // held while the catalogue is read, or changed together with tables; lock it after defining
-	plain    sync.Map   // names of plain tables
-	plains   atomic.Int64
+	lease    *registry.Lease // of what was read of the catalogue; its length is 0 if there are no other doors
+	renewing sync.Mutex      // held while the catalogue is read, or changed together with tables; lock it after defining
+	plain    plainNames
 
 	schemas sync.Map // of plain tables, type seen by name; for statements
 }
@@ -55,8 +54,7 @@ type Options struct {
 
 // New returns a Registry that knows no table. ReadAll reads them.
 func New(o Options) *Registry {
-	r := &Registry{backend: o.Backend, catalog: o.Catalog, log: o.Log, now: o.Now, lease: o.Lease}
-	r.asOf.Store(new(time.Time))
+	r := &Registry{backend: o.Backend, catalog: o.Catalog, log: o.Log, now: o.Now, lease: registry.NewLease(o.Lease, o.Now)}
 	r.tables.Store(&map[string]*Entry{})
 	return r
 }
@@ -68,7 +66,7 @@ func (r *Registry) All() map[string]*Entry { return *r.tables.Load() }
 func (r *Registry) Entry(name string) *Entry { return r.All()[name] }
 
 // Shared reports whether other doors are on the store.
-func (r *Registry) Shared() bool { return r.lease > 0 }
+func (r *Registry) Shared() bool { return r.lease.Length() > 0 }
 
 // Define begins a change of tables, one at a time. It returns the function that ends it.
 func (r *Registry) Define() (end func()) {
@@ -125,7 +123,7 @@ func (r *Registry) Refresh(ctx context.Context, name string) (*Entry, error) {
 	lock.Lock()
 	defer lock.Unlock()
 	e := r.Entry(name)
-	if e == nil || !e.Stale() {
+	if e == nil || !r.Stale(e) {
 		return e, nil // another request has refreshed it
 	}
 	in, err := r.use(ctx, e.Entry)
@@ -165,7 +163,7 @@ func (r *Registry) Anew(ctx context.Context, name string) (*Entry, error) {
 func (r *Registry) use(ctx context.Context, e *catalog.Entry) (*Entry, error) {
 	for {
 		in, err := r.useOnce(ctx, e)
-		if err != nil || in == nil || in.Wrong == nil || in.State != catalog.Active {
+		if err != nil || in == nil || in.Wrong == nil || in.State != registry.Active {
 			return in, err
 		}
 		if r.Shared() {
@@ -190,38 +188,44 @@ func (r *Registry) useOnce(ctx context.Context, e *catalog.Entry) (*Entry, error
 	if err != nil {
 		return nil, err
 	}
-	var p *catalog.Physical
-	if t != nil {
-		p = &catalog.Physical{ID: t.ID, Sharded: IsPhysical(t)}
+	if e.State == registry.Active {
+		return r.open(e, t), nil
 	}
-	if e.State == catalog.Dropped {
-		switch {
-		case p != nil && p.ID == e.ID:
-			return r.open(e, t), nil // the store is still deleting it
-		case r.now().Sub(e.Started) > 2*r.Grace():
-			return nil, r.catalog.Remove(ctx, e)
+	late := r.late(e)
+	is := registry.Judge(e.State, t != nil && (t.ID == e.ID || e.State == registry.Creating && IsPhysical(t)), late)
+	switch {
+	case e.State == registry.Creating && !late, e.State == registry.Dropping && is == registry.Verdict{}:
+		// Another door is working on it. The store takes long to create a table.
+		return &Entry{Entry: e, Wrong: NotThere(e.Table), described: r.now()}, nil
+	case is.Write != registry.Keep:
+		was, id := e.State, ""
+		if t != nil {
+			id = t.ID
 		}
-		return nil, nil
-	}
-	if e.State != catalog.Active && r.Shared() && r.now().Sub(e.Started) < SettleAfter {
-		// Another door is working on it.
-		if e.State == catalog.Creating || p == nil || p.ID != e.ID {
-			return &Entry{Entry: e, Wrong: NotThere(e.Table), described: time.Now()}, nil
-		}
-	} else if e.State != catalog.Active {
-		was := e.State
-		if e, err = r.catalog.Settle(ctx, e, p); err != nil || e == nil {
+		if e, err = r.catalog.Settle(ctx, e, is.Write, id); err != nil || e == nil {
 			return nil, err
 		}
 		r.log.Info("dynamodb: an operation on a sharded table was left half-way and is settled", "table", e.Table, "was", was, "is", e.State)
+	case !is.Applies:
+		return nil, nil
 	}
 	return r.open(e, t), nil
+}
+
+// late reports whether the operation on a table has used up its time. A table that was dropped has
+// until every door knows it.
+func (r *Registry) late(e *catalog.Entry) bool {
+	age := r.now().Sub(e.Started)
+	if e.State == registry.Dropped {
+		return age > 2*r.Grace()
+	}
+	return !r.Shared() || age >= SettleAfter
 }
 
 // open makes an entry in use from an entry of the catalogue and the description of its physical
 // table. t is nil if there is no such table.
 func (r *Registry) open(e *catalog.Entry, t *schema.Table) *Entry {
-	in := &Entry{Entry: e, described: time.Now()}
+	in := &Entry{Entry: e, described: r.now()}
 	in.pins = r.pinsOf(in)
 	switch {
 	case t == nil:
@@ -296,7 +300,7 @@ func (r *Registry) orphans(ctx context.Context, tables map[string]*Entry) error 
 				return err
 			}
 			if t != nil && IsPhysical(t) {
-				e := &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: catalog.Active}
+				e := &catalog.Entry{Table: name, Physical: name, ID: t.ID, State: registry.Active}
 				tables[name] = &Entry{Entry: e, Wrong: Orphan(name)}
 				r.log.Error("dynamodb: a sharded table cannot be served", "table", name, "error", tables[name].Wrong)
 			}

@@ -34,7 +34,7 @@ func (r *Registry) Schema(ctx context.Context, name string) (*schema.Table, erro
 		}
 		return e.Plan.Logical, nil
 	}
-	now := time.Now()
+	now := r.now()
 	if k, ok := r.schemas.Load(name); ok && now.Sub(k.(seen).at) < schemaLife {
 		return k.(seen).table, nil
 	}
@@ -52,12 +52,12 @@ func (r *Registry) Schema(ctx context.Context, name string) (*schema.Table, erro
 // SchemaAnew returns the schema of a table from a description that is at most a moment old.
 func (r *Registry) SchemaAnew(ctx context.Context, name string) (*schema.Table, error) {
 	name = api.TableName(name)
-	if e := r.Entry(name); e != nil && e.Stale() {
+	if e := r.Entry(name); e != nil && r.Stale(e) {
 		if _, err := r.Refresh(ctx, name); err != nil {
 			return nil, DoorError(err)
 		}
 	}
-	if k, ok := r.schemas.Load(name); ok && time.Since(k.(seen).at) > Glance {
+	if k, ok := r.schemas.Load(name); ok && r.now().Sub(k.(seen).at) > Glance {
 		r.schemas.Delete(name)
 	}
 	return r.Schema(ctx, name)

@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // Enter writes the entry of an existing table, for the first time or again, and puts it to use.
@@ -41,7 +42,7 @@ func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.
 		return nil, DoorError(err)
 	}
 	in := r.open(written, now)
-	r.plain.Delete(e.Table)
+	r.plain.forget(e.Table)
 	r.schemas.Delete(e.Table)
 	r.publish(func(tables map[string]*Entry) { tables[e.Table] = in })
 	return in, in.Wrong
@@ -110,7 +111,7 @@ func (r *Registry) Activate(ctx context.Context, e *catalog.Entry, physical *sch
 		return nil, fmt.Errorf("note that table %s is created: %w", physical.Name, err)
 	}
 	in := r.open(e, physical)
-	r.plain.Delete(e.Table)
+	r.plain.forget(e.Table)
 	r.publish(func(tables map[string]*Entry) { tables[e.Table] = in })
 	return in, in.Wrong
 }
@@ -136,7 +137,7 @@ func (r *Registry) Vacate(ctx context.Context, name string) error {
 		return DoorError(err)
 	case e == nil:
 		return nil
-	case e.State != catalog.Dropped:
+	case e.State != registry.Dropped:
 		return Exists(name)
 	}
 	t, err := r.Physical(ctx, name)
@@ -146,7 +147,7 @@ func (r *Registry) Vacate(ctx context.Context, name string) error {
 	if t != nil && identity(t) == e.ID {
 		return Exists(name) // the store is still deleting it
 	}
-	if err := r.Wait(ctx, r.Rest(e)); err != nil {
+	if err := Wait(ctx, r.Rest(e)); err != nil {
 		return err
 	}
 	return DoorError(r.catalog.Remove(ctx, e))

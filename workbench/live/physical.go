@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // Physical describes a table that is the physical table of a table that evenkeel shards, seen
@@ -26,7 +27,7 @@ func (t *Table) Physical(ctx context.Context) *Physical {
 		return nil // a user who may not read the catalogue sees an ordinary table
 	}
 	for _, e := range entries {
-		if e.Keyspace == t.at.Keyspace && e.Physical == t.at.Table && e.ID == t.schema.ID && e.State == catalog.Active {
+		if e.Keyspace == t.at.Keyspace && e.Physical == t.at.Table && e.ID == t.schema.ID && e.State == registry.Active {
 			return &Physical{Logical: Identifier(e.Keyspace) + "." + Identifier(e.Table), Column: e.Layout.Column, Layout: e.Layout.String()}
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fleet
+package registry
 
 import (
 	"sync"
@@ -103,18 +103,7 @@ func (l *Lease) Stop() {
 }
 
 // Holds says whether the lease has not ended.
-func (l *Lease) Holds() bool {
-	length := l.Length()
-	if length == 0 {
-		return true
-	}
-	asked := l.asked.Load()
-	if asked == nil {
-		return false
-	}
-	now := l.now()
-	return now.Sub(*asked) <= length && now.UnixNano()-asked.UnixNano() <= int64(length)
-}
+func (l *Lease) Holds() bool { return l.Length() == 0 || l.Left() >= 0 }
 
 // Left returns how long the lease still holds: negative if it has ended, 0 if it never ends.
 func (l *Lease) Left() time.Duration {
@@ -126,6 +115,19 @@ func (l *Lease) Left() time.Duration {
 	if asked == nil {
 		return -length
 	}
-	now := l.now()
-	return length - max(now.Sub(*asked), time.Duration(now.UnixNano()-asked.UnixNano()))
+	return length - Age(l.now(), *asked)
+}
+
+// Began returns when the lease began: zero if it never did.
+func (l *Lease) Began() time.Time {
+	if asked := l.asked.Load(); asked != nil {
+		return *asked
+	}
+	return time.Time{}
+}
+
+// Age returns how long before now a time was, by the monotonic or the wall clock, whichever gives
+// more. now and then were read in this process.
+func Age(now, then time.Time) time.Duration {
+	return max(now.Sub(then), now.Round(0).Sub(then.Round(0)))
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// layouts reads and writes single entries in the table of layouts. A write is conditional: it returns
+// false if the entry has changed, and then does nothing.
+type layouts struct{ session Session }
+
+// get reads one entry consistently. It returns nil if there is none.
+func (t layouts) get(ctx context.Context, keyspace, table string) (*Entry, error) {
+	const cql = "SELECT keyspace_name, table_name, " + columns + " FROM evenkeel.layouts WHERE keyspace_name = ? AND table_name = ?"
+	rows, err := t.session.Query(ctx, wire.LocalSerial, cql, []byte(keyspace), []byte(table))
+	if refused := (*wire.Error)(nil); errors.As(err, &refused) && definite(err) {
+		rows, err = t.session.Query(ctx, wire.LocalQuorum, cql, []byte(keyspace), []byte(table))
+	}
+	if err != nil {
+		return nil, wrap("read the catalogue", err)
+	}
+	if len(rows) == 0 || rows[0]["state"] == nil {
+		return nil, nil
+	}
+	return readEntry(rows[0])
+}
+
+// apply runs a lightweight transaction and reports whether it was applied.
+func (t layouts) apply(ctx context.Context, cql string, values ...[]byte) (bool, error) {
+	rows, err := t.session.Query(ctx, wire.LocalQuorum, cql, values...)
+	if err != nil {
+		return false, wrap("write the catalogue", err)
+	}
+	return len(rows) == 1 && rows[0].Bool("[applied]"), nil
+}
+
+// createLayouts creates the table of layouts.
+const createLayouts = `CREATE TABLE IF NOT EXISTS evenkeel.layouts (keyspace_name text, table_name text, physical_name text, table_id uuid, ` +
+	`state text, strategy text, "by" text, hash text, shards int, "column" text, generation bigint, statement text, owner uuid, ` +
+	`started_at timestamp, PRIMARY KEY ((keyspace_name, table_name)))`
+
+const whereKey = " WHERE keyspace_name = ? AND table_name = ?"
+
+// insert adds an entry if there is none.
+func (t layouts) insert(ctx context.Context, e *Entry) (bool, error) {
+	return t.apply(ctx, "INSERT INTO evenkeel.layouts (keyspace_name, table_name, "+columns+
+		") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS",
+		append([][]byte{[]byte(e.Keyspace), []byte(e.Table)}, e.values()...)...)
+}
+
+// replace replaces old by e, if the entry is still old.
+func (t layouts) replace(ctx context.Context, old, e *Entry) (bool, error) {
+	values := append(e.values(), []byte(e.Keyspace), []byte(e.Table), []byte(old.State), old.Owner[:], millis(old.Started))
+	return t.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
+		`shards = ?, "column" = ?, generation = ?, statement = ?, owner = ?, started_at = ?`+whereKey+
+		" IF state = ? AND owner = ? AND started_at = ?", values...)
+}
+
+// remove deletes an entry if it has not changed.
+func (t layouts) remove(ctx context.Context, e *Entry) (bool, error) {
+	return t.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF state = ? AND owner = ? AND started_at = ?",
+		[]byte(e.Keyspace), []byte(e.Table), []byte(e.State), e.Owner[:], millis(e.Started))
+}
+
+// removeID deletes the entry of a physical table that no longer exists, whatever the entry's
+// state.
+func (t layouts) removeID(ctx context.Context, e *Entry) error {
+	_, at, _ := e.columns()
+	_, err := t.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF table_id = ?", []byte(e.Keyspace), []byte(e.Table), idOrNull(at))
+	return err
+}
