@@ -18,6 +18,9 @@ type Builder struct {
 	paths   []Path
 }
 
+// checks returns the parser's checks of conditions.
+func (b *Builder) checks() conditionParser { return conditionParser{&b.q} }
+
 // Err returns the error that parsing an equal expression would give, without the name of the
 // request's parameter.
 func (b *Builder) Err() error {
@@ -54,7 +57,7 @@ func ValueOperand(v attribute.Value) Operand {
 
 // Size returns the size of an operand. The operand must not be a size itself.
 func (b *Builder) Size(o Operand) Operand {
-	b.q.call("size", []operand{o.operand})
+	b.checks().call("size", []operand{o.operand})
 	if o.kind == literalOperand {
 		return Operand{operand{kind: sizeOfLiteral, literal: o.literal}}
 	}
@@ -115,9 +118,9 @@ func (b *Builder) Compare(operator string, left, right Operand) *Condition {
 			n.op = comparator(op)
 		}
 	}
-	b.q.checkDistinct(operator, &n.left, &n.right)
+	b.checks().checkDistinct(operator, &n.left, &n.right)
 	if n.op != eq && n.op != ne {
-		b.q.checkOrdered(operator, &n.left, &n.right)
+		b.checks().checkOrdered(operator, &n.left, &n.right)
 	}
 	return &Condition{root: n}
 }
@@ -126,8 +129,8 @@ func (b *Builder) Compare(operator string, left, right Operand) *Condition {
 func (b *Builder) Between(value, low, high Operand) *Condition {
 	b.q.operator()
 	n := &betweenNode{value: value.operand, low: low.operand, high: high.operand}
-	b.q.checkOrdered("BETWEEN", &n.value, &n.low, &n.high)
-	b.q.checkBounds(n)
+	b.checks().checkOrdered("BETWEEN", &n.value, &n.low, &n.high)
+	b.checks().checkBounds(n)
 	return &Condition{root: n}
 }
 
@@ -159,7 +162,7 @@ func (b *Builder) Function(function string, args ...Operand) *Condition {
 	case want != len(list):
 		b.q.found.note(operandCount, "Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d", function, len(list))
 	default:
-		if n := b.q.call(function, list); n != nil {
+		if n := b.checks().call(function, list); n != nil {
 			return &Condition{root: n}
 		}
 	}

@@ -27,16 +27,26 @@ func (c *Condition) Match(item attribute.Item) bool {
 
 // Condition parses a FilterExpression or ConditionExpression.
 func (p *Placeholders) Condition(parameter Parameter, text string) (*Condition, error) {
-	q, err := p.begin(parameter, text)
+	root, err := p.condition(parameter, text)
 	if err != nil {
-		return nil, err
-	}
-	root := q.condition()
-	if err := q.end(conditionOrder); err != nil {
 		return nil, err
 	}
 	return &Condition{root: root}, nil
 }
+
+// condition parses an expression that is a condition.
+func (p *Placeholders) condition(parameter Parameter, text string) (node, error) {
+	begun, err := p.begin(parameter, text)
+	if err != nil {
+		return nil, err
+	}
+	q := conditionParser{begun}
+	root := q.condition()
+	return root, q.end(conditionOrder)
+}
+
+// conditionParser reads conditions.
+type conditionParser struct{ *parser }
 
 // term is a condition or an operand of one. The grammar allows either in the same place.
 type term struct {
@@ -50,13 +60,13 @@ type term struct {
 }
 
 // condition reads conditions joined by OR.
-func (q *parser) condition() node {
+func (q conditionParser) condition() node {
 	t := q.or()
 	return q.asCondition(t)
 }
 
 // asCondition returns the term as a condition. An operand alone is not a condition.
-func (q *parser) asCondition(t term) node {
+func (q conditionParser) asCondition(t term) node {
 	if t.size {
 		q.found.note(misusedFunction, "The function is not allowed to be used this way in an expression; function: size")
 		return andNode(nil)
@@ -67,7 +77,7 @@ func (q *parser) asCondition(t term) node {
 	return t.node
 }
 
-func (q *parser) or() term {
+func (q conditionParser) or() term {
 	t := q.and()
 	if !q.isKeyword("OR") {
 		return t
@@ -80,7 +90,7 @@ func (q *parser) or() term {
 	return term{node: n}
 }
 
-func (q *parser) and() term {
+func (q conditionParser) and() term {
 	t := q.not()
 	if !q.isKeyword("AND") {
 		return t
@@ -93,7 +103,7 @@ func (q *parser) and() term {
 	return term{node: n}
 }
 
-func (q *parser) not() term {
+func (q conditionParser) not() term {
 	if !q.takeKeyword("NOT") {
 		return q.comparison()
 	}
@@ -102,7 +112,7 @@ func (q *parser) not() term {
 }
 
 // comparison reads a condition without AND, OR and NOT, or a single operand.
-func (q *parser) comparison() term {
+func (q conditionParser) comparison() term {
 	t := q.primary()
 	if q.err != nil || t.node != nil && t.call == "" {
 		return t
@@ -158,7 +168,7 @@ func (q *parser) comparison() term {
 }
 
 // primary reads an operand, a function, or anything in parentheses.
-func (q *parser) primary() term {
+func (q conditionParser) primary() term {
 	if !q.take("(") {
 		return q.single()
 	}
@@ -177,7 +187,7 @@ func (q *parser) primary() term {
 }
 
 // single reads a path, a value or a function.
-func (q *parser) single() term {
+func (q conditionParser) single() term {
 	switch q.tok.kind {
 	case value:
 		return term{operand: operand{kind: literalOperand, literal: q.literal(placeholder)}}
@@ -203,18 +213,8 @@ func (q *parser) single() term {
 	return term{operand: operand{path: q.path()}}
 }
 
-// literal reads the placeholder of a value.
-func (q *parser) literal(class fault) attribute.Value {
-	v, ok := q.placeholders.value(q.tok.text)
-	if !ok {
-		q.found.note(class, "An expression attribute value used in expression is not defined; attribute value: %s", q.tok.text)
-	}
-	q.advance()
-	return v
-}
-
 // operand reads an operand, perhaps in parentheses.
-func (q *parser) operand() operand {
+func (q conditionParser) operand() operand {
 	if q.take("(") {
 		doubled := q.is("(")
 		o := q.operand()
@@ -228,7 +228,7 @@ func (q *parser) operand() operand {
 }
 
 // asOperand returns the term as an operand. size is the only function that is an operand.
-func (q *parser) asOperand(t term) operand {
+func (q conditionParser) asOperand(t term) operand {
 	if t.call != "" {
 		q.found.note(misusedFunction, "The function is not allowed to be used this way in an expression; function: %s", t.call)
 	}
@@ -241,7 +241,7 @@ var conditionFunctions = map[string]int{
 }
 
 // function reads the operands of a function, after its opening parenthesis.
-func (q *parser) function(function string) term {
+func (q conditionParser) function(function string) term {
 	var args []operand
 	for q.err == nil {
 		args = append(args, q.operand())
@@ -278,7 +278,7 @@ func (q *parser) function(function string) term {
 }
 
 // call checks the operands of a function. The caller has checked their number.
-func (q *parser) call(function string, args []operand) node {
+func (q conditionParser) call(function string, args []operand) node {
 	if len(args) == 2 {
 		q.checkDistinct(function, &args[0], &args[1])
 	}
@@ -307,17 +307,13 @@ func (q *parser) call(function string, args []operand) node {
 	return nil
 }
 
-func (q *parser) wrongType(function string, k attribute.Kind) {
-	q.found.note(operandType, "Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, k)
-}
-
-func (q *parser) needPath(function string, o *operand) {
+func (q conditionParser) needPath(function string, o *operand) {
 	if o.kind != pathOperand {
 		q.found.note(operandType, "Operator or function requires a document path; operator or function: %s", function)
 	}
 }
 
-func (q *parser) checkTypeName(o *operand) {
+func (q conditionParser) checkTypeName(o *operand) {
 	const valid = "{B,NULL,SS,BOOL,L,BS,N,NS,S,M}"
 	switch k := o.constant(); {
 	case o.kind == pathOperand:
@@ -333,14 +329,14 @@ func (q *parser) checkTypeName(o *operand) {
 
 const notDistinct = "The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s"
 
-func (q *parser) checkDistinct(operator string, a, b *operand) {
+func (q conditionParser) checkDistinct(operator string, a, b *operand) {
 	if a.samePath(b) && q.found[placeholder] == "" {
 		q.found.note(distinct, notDistinct, operator, a.path)
 	}
 }
 
 // checkOrdered refuses values that have no order.
-func (q *parser) checkOrdered(operator string, operands ...*operand) {
+func (q conditionParser) checkOrdered(operator string, operands ...*operand) {
 	for _, o := range operands {
 		switch k := o.constant(); k {
 		case attribute.Invalid, attribute.S, attribute.N, attribute.B:
@@ -351,7 +347,7 @@ func (q *parser) checkOrdered(operator string, operands ...*operand) {
 }
 
 // checkBounds refuses a BETWEEN whose low and high values cannot be bounds.
-func (q *parser) checkBounds(n *betweenNode) {
+func (q conditionParser) checkBounds(n *betweenNode) {
 	if n.low.kind != literalOperand || n.high.kind != literalOperand {
 		return
 	}
@@ -379,7 +375,7 @@ func describe(v attribute.Value) string {
 }
 
 // endCondition keeps the first of the current condition's faults.
-func (q *parser) endCondition() {
+func (q conditionParser) endCondition() {
 	if q.found[inCondition] == "" {
 		q.found[inCondition] = q.found.first(oneCondition)
 	}

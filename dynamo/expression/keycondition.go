@@ -63,12 +63,8 @@ type KeyAttribute struct {
 
 // KeyCondition parses a KeyConditionExpression.
 func (p *Placeholders) KeyCondition(text string) (*KeyCondition, error) {
-	q, err := p.begin(KeyConditionExpression, text)
+	root, err := p.condition(KeyConditionExpression, text)
 	if err != nil {
-		return nil, err
-	}
-	root := q.condition()
-	if err := q.end(conditionOrder); err != nil {
 		return nil, err
 	}
 	k := new(KeyCondition)

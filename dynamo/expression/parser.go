@@ -5,6 +5,8 @@ package expression
 import (
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 )
 
 // parser reads one expression. A syntax error ends the parsing. The parser notes all other faults
@@ -157,4 +159,18 @@ func (q *parser) pathName() string {
 	}
 	q.advance()
 	return text
+}
+
+// literal reads the placeholder of a value.
+func (q *parser) literal(class fault) attribute.Value {
+	v, ok := q.placeholders.value(q.tok.text)
+	if !ok {
+		q.found.note(class, "An expression attribute value used in expression is not defined; attribute value: %s", q.tok.text)
+	}
+	q.advance()
+	return v
+}
+
+func (q *parser) wrongType(function string, k attribute.Kind) {
+	q.found.note(operandType, "Incorrect operand type for operator or function; operator or function: %s, operand type: %s", function, k)
 }

@@ -142,10 +142,11 @@ func (s *source) told() attribute.Value {
 
 // Update parses an UpdateExpression.
 func (p *Placeholders) Update(text string) (*Update, error) {
-	q, err := p.begin(UpdateExpression, text)
+	begun, err := p.begin(UpdateExpression, text)
 	if err != nil {
 		return nil, err
 	}
+	q := updateParser{begun}
 	var actions []action
 	var paths []Path
 	var seen [len(verbs)]bool
@@ -175,8 +176,11 @@ func (p *Placeholders) Update(text string) (*Update, error) {
 	return newUpdate(actions), nil
 }
 
+// updateParser reads the sections of an update.
+type updateParser struct{ *parser }
+
 // section reads the keyword that begins a section.
-func (q *parser) section() (verb, bool) {
+func (q updateParser) section() (verb, bool) {
 	for v, text := range verbs {
 		if q.takeKeyword(text) {
 			return verb(v), true
@@ -185,7 +189,7 @@ func (q *parser) section() (verb, bool) {
 	return 0, false
 }
 
-func (q *parser) action(v verb) action {
+func (q updateParser) action(v verb) action {
 	a := action{verb: v, path: q.updatePath()}
 	switch v {
 	case set:
@@ -203,7 +207,7 @@ func (q *parser) action(v verb) action {
 }
 
 // updatePath reads a path. The path must not begin with the keyword of a section.
-func (q *parser) updatePath() Path {
+func (q updateParser) updatePath() Path {
 	for _, text := range verbs {
 		if q.isKeyword(text) {
 			q.syntax()
@@ -219,14 +223,14 @@ var amountNames = map[attribute.Kind]string{
 	attribute.BOOL: "BOOL", attribute.L: "LIST", attribute.M: "MAP",
 }
 
-func (q *parser) checkAmount(v verb, k attribute.Kind) {
+func (q updateParser) checkAmount(v verb, k attribute.Kind) {
 	if n := amountNames[k]; n != "" && !(v == add && k == attribute.N) {
 		q.found.note(operandCount, "Incorrect operand type for operator or function; operator: %s, operand type: %s, typeSet: ALLOWED_FOR_ADD_OPERAND", verbs[v], n)
 	}
 }
 
 // source reads the value of a SET.
-func (q *parser) source() source {
+func (q updateParser) source() source {
 	if q.is("(") {
 		// The parentheses are around the whole value or around its first operand.
 		q.advance()
@@ -240,7 +244,7 @@ func (q *parser) source() source {
 	return q.sum(q.sourceOperand(false))
 }
 
-func (q *parser) sum(s source) source {
+func (q updateParser) sum(s source) source {
 	kind, text := plus, "+"
 	if q.is("-") {
 		kind, text = minus, "-"
@@ -263,7 +267,7 @@ func (q *parser) sum(s source) source {
 
 // sourceOperand reads a path, a value or a function, perhaps in parentheses. nested says that it is
 // an operand of an operator or a function.
-func (q *parser) sourceOperand(nested bool) source {
+func (q updateParser) sourceOperand(nested bool) source {
 	if q.take("(") {
 		s := q.sourceOperand(nested)
 		q.expect(")")
@@ -284,7 +288,7 @@ func (q *parser) sourceOperand(nested bool) source {
 	return source{kind: pathSource, path: q.updatePath()}
 }
 
-func (q *parser) sourceFunction(function string, nested bool) source {
+func (q updateParser) sourceFunction(function string, nested bool) source {
 	kind := ifNotExists
 	switch operands := conditionFunctions[function]; {
 	case function == "list_append":
@@ -328,6 +332,6 @@ func (q *parser) sourceFunction(function string, nested bool) source {
 }
 
 // misused notes that a function of updates is used as an operand but cannot be one.
-func (q *parser) misused(function string) {
+func (q updateParser) misused(function string) {
 	q.found.note(unknownFunction, "The function is not allowed to be used this way in an expression; function: %s", function)
 }
