@@ -25,6 +25,7 @@ var unreplayable = []string{"kerberos", "gssapi", "mutualtls", "sigv4"}
 
 // dispatch handles a frame and reports whether the connection goes on.
 func (c *conn) dispatch(h wire.Header, body []byte) bool {
+	begin := handshake{c}
 	switch h.Op {
 	case wire.OpQuery, wire.OpPrepare, wire.OpExecute, wire.OpBatch:
 		if c.state != stateReady {
@@ -33,18 +34,18 @@ func (c *conn) dispatch(h wire.Header, body []byte) bool {
 		c.handle(h, body)
 		return true
 	case wire.OpOptions:
-		c.answerAs(h, wire.OpSupported, c.d.supported)
+		begin.answerAs(h, wire.OpSupported, c.d.supported)
 		return true
 	case wire.OpStartup:
 		if c.state != stateNew {
 			break
 		}
-		return c.startup(h, body)
+		return begin.startup(h, body)
 	case wire.OpAuthResponse:
 		if c.state != stateAuthenticating {
 			break
 		}
-		return c.authenticate(h, body)
+		return begin.authenticate(h, body)
 	case wire.OpRegister:
 		if c.state != stateReady {
 			break
@@ -53,24 +54,28 @@ func (c *conn) dispatch(h wire.Header, body []byte) bool {
 		return true
 	}
 	c.d.counts.malformed.Add(1)
-	c.answerError(h, wire.Errorf(wire.CodeProtocol, "Unexpected message %s, expecting %s", h.Op, [...]string{
+	begin.answerError(h, wire.Errorf(wire.CodeProtocol, "Unexpected message %s, expecting %s", h.Op, [...]string{
 		stateNew: "STARTUP or OPTIONS", stateAuthenticating: "SASL_RESPONSE", stateReady: "a request",
 	}[c.state]))
 	return c.state == stateReady
 }
 
+// handshake is what a connection does before its first request: it agrees on the version, takes the
+// client's identity, and opens the first link to the store.
+type handshake struct{ *conn }
+
 // answerAs replies in the version of the request. That matters before STARTUP has settled the
 // version.
-func (c *conn) answerAs(h wire.Header, op wire.Op, body []byte) {
+func (c handshake) answerAs(h wire.Header, op wire.Op, body []byte) {
 	c.handed = true
 	c.t.Append(wire.Header{Version: h.Version, Response: true, Stream: h.Stream, Op: op}, body)
 }
 
-func (c *conn) answerError(h wire.Header, e *wire.Error) {
+func (c handshake) answerError(h wire.Header, e *wire.Error) {
 	c.answerAs(h, wire.OpError, e.Append(nil, h.Version))
 }
 
-func (c *conn) startup(h wire.Header, body []byte) bool {
+func (c handshake) startup(h wire.Header, body []byte) bool {
 	if h.Version > c.d.maxVersion {
 		c.refuseVersion(h)
 		return false
@@ -126,14 +131,14 @@ func (c *conn) startup(h wire.Header, body []byte) bool {
 }
 
 // established answers STARTUP in bare frames. All later messages are framed as agreed.
-func (c *conn) established(h wire.Header, op wire.Op, body []byte, z wire.Compression) {
+func (c handshake) established(h wire.Header, op wire.Op, body []byte, z wire.Compression) {
 	c.answerAs(h, op, body)
 	c.version = h.Version
 	c.t.Established(h.Version, z)
 }
 
 // open opens the connection's first link. If it cannot, it answers the client with an error.
-func (c *conn) open(h wire.Header, o store.LinkOptions) bool {
+func (c handshake) open(h wire.Header, o store.LinkOptions) bool {
 	ctx, cancel := context.WithTimeout(c.ctx, c.d.opts.HandshakeTimeout)
 	defer cancel()
 	l, err := c.d.opts.Store.Open(ctx, o)
@@ -145,14 +150,14 @@ func (c *conn) open(h wire.Header, o store.LinkOptions) bool {
 	return true
 }
 
-func (c *conn) ready() {
+func (c handshake) ready() {
 	c.state = stateReady
 	c.t.SetMaxFrame(c.d.opts.MaxFrame)
 	c.t.NetConn().SetReadDeadline(time.Time{})
 }
 
 // authenticate takes a SASL PLAIN token (RFC 4616) and lets the store check it.
-func (c *conn) authenticate(h wire.Header, body []byte) bool {
+func (c handshake) authenticate(h wire.Header, body []byte) bool {
 	token, err := wire.ParseAuthResponse(body)
 	if err != nil {
 		c.d.counts.malformed.Add(1)

@@ -15,6 +15,22 @@ type Fan struct {
 	Reads    atomic.Bool  // it is a read of several shards, so the last three counts are known
 }
 
+// Took counts what a read of several shards took. It does nothing if f is nil.
+func (f *Fan) Took(rounds, rows int) {
+	if f != nil {
+		f.Reads.Store(true)
+		f.Rounds.Add(int64(rounds))
+		f.Read.Add(int64(rows))
+	}
+}
+
+// Gave counts the rows of an answer. It does nothing if f is nil.
+func (f *Fan) Gave(rows int) {
+	if f != nil {
+		f.Returned.Add(int64(rows))
+	}
+}
+
 // FanTotals is the sum of the Fans of a table's requests.
 type FanTotals struct {
 	Requests, Rounds, Read, Returned Histogram

@@ -14,7 +14,6 @@ import (
 	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/observe"
 	"github.com/evenkeel/evenkeel/registry"
-	"github.com/evenkeel/evenkeel/scatter"
 )
 
 // Changing counts the tables whose creation, removal or change of layout has begun and not ended.
@@ -119,22 +118,6 @@ func (x *reader) fan() *observe.Fan {
 		return &e.fan
 	}
 	return nil
-}
-
-// took counts the work for a page.
-func (x *reader) took(s scatter.Stats) {
-	if fan := x.fan(); fan != nil {
-		fan.Reads.Store(true)
-		fan.Rounds.Add(int64(s.Rounds))
-		fan.Read.Add(int64(s.Rows))
-	}
-}
-
-// gave counts the rows of an answer.
-func (x *reader) gave(rows int) {
-	if fan := x.fan(); fan != nil {
-		fan.Returned.Add(int64(rows))
-	}
 }
 
 // shardsKnown returns the reader's context after it has told the request's span the shards.

@@ -225,7 +225,8 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 			}
 		}
 	}
-	x.took(merge.Stats())
+	did := merge.Stats()
+	x.fan().Took(did.Rounds, did.Rows)
 	if rows := merge.Stats().Rows; rows > 0 && !e.keys {
 		x.learn(arrived / rows)
 	}

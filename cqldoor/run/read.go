@@ -71,7 +71,7 @@ func (r *reads) read(ctx context.Context, req *cqldoor.Request, s *statement, pa
 		return err
 	}
 	defer out.release()
-	x.gave(out.w.Count())
+	x.fan().Gave(out.w.Count())
 	return respond(ctx, req, aggregateWarnings(b), out.w.Finish())
 }
 
