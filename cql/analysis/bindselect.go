@@ -66,7 +66,7 @@ func (b *BoundSelect) bindKeys(env *eval.Env) (wrong, err error) {
 	for _, k := range keys.All() {
 		t := partitioner.Murmur3(partitioner.AppendComposite(nil, k...))
 		if slices.ContainsFunc(tokens, func(r TokenRange) bool { return r.Start <= t && t <= r.End }) {
-			in = append(in, k)
+			in.add(k...)
 		}
 	}
 	b.Keys = Tuples{n: 1}

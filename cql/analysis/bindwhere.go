@@ -3,6 +3,7 @@
 package analysis
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -39,23 +40,25 @@ func tuplesOf(rs []*Restriction, columns int, env *eval.Env) (Tuples, error) {
 
 // values returns what an EQ or IN restriction allows: a list of tuples, each with one value per
 // column.
-func (r *Restriction) values(env *eval.Env) ([][][]byte, error) {
+func (r *Restriction) values(env *eval.Env) (out list, err error) {
 	switch {
 	case r.Tuple:
 		return r.tupleValues(env)
 	case r.Kind == EQ:
 		b, err := r.value(r.Term, env)
-		return [][][]byte{{b}}, err
+		if err == nil {
+			out.add(b)
+		}
+		return out, err
 	case r.List != nil:
 		return r.listed(env, r.notNull)
 	}
-	out := make([][][]byte, len(r.Terms))
-	for i, t := range r.Terms {
+	for _, t := range r.Terms {
 		b, err := r.value(t, env)
 		if err != nil {
-			return nil, err
+			return list{}, err
 		}
-		out[i] = [][]byte{b}
+		out.add(b)
 	}
 	return out, nil
 }
@@ -80,16 +83,16 @@ func (r *Restriction) notNull(v eval.Value) ([]byte, error) {
 	return v.Bytes, nil
 }
 
-// listed returns the values of IN ?. It calls check with each.
-func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, error)) ([][][]byte, error) {
+// listed returns the values of IN ?, without nulls. It calls check with each.
+func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, error)) (none list, err error) {
 	v, err := rawList(r.List, env)
 	switch {
 	case err != nil:
-		return nil, err
+		return none, err
 	case v.Unset:
-		return nil, invalid("Invalid unset value for column %s", r.Columns[0].Name)
+		return none, invalid("Invalid unset value for column %s", r.Columns[0].Name)
 	case v.Bytes == nil:
-		return nil, invalid("Invalid null value for column %s", r.Columns[0].Name)
+		return none, invalid("Invalid null value for column %s", r.Columns[0].Name)
 	}
 	t, n := r.List.Type(), 0
 	for p := t.Parts(v.Bytes); p.Next(); n++ {
@@ -98,22 +101,22 @@ func (r *Restriction) listed(env *eval.Env, check func(eval.Value) ([]byte, erro
 			b = nil
 		}
 		if _, err := check(eval.Value{Bytes: b}); err != nil {
-			return nil, err
+			return none, err
 		}
 	}
 	stored, err := t.Bind(v.Bytes)
 	if err != nil {
-		return nil, inner(err)
+		return none, inner(err)
 	}
-	// Many short values take several times their bytes, so the slice gets exactly the size that it
-	// needs.
-	parts := make([][]byte, 0, n)
-	for p := t.Parts(stored); p.Next(); {
-		parts = append(parts, p.Part())
-	}
-	out := make([][][]byte, len(parts))
-	for i := range out {
-		out[i] = parts[i : i+1 : i+1]
+	// What list keeps is a serialized list without its count. Only an IN that filters may have nulls,
+	// which match nothing.
+	out := list{width: 1, bytes: stored, at: make([]uint32, 0, n)}
+	for at := 4; n > 0; n-- {
+		length := int32(binary.BigEndian.Uint32(stored[at:]))
+		if length >= 0 {
+			out.at = append(out.at, uint32(at))
+		}
+		at += 4 + int(max(length, 0))
 	}
 	return out, nil
 }
@@ -128,54 +131,68 @@ func rawList(e eval.Expr, env *eval.Env) (eval.Value, error) {
 }
 
 // tupleValues returns the tuples of (a, b) = … and (a, b) IN ….
-func (r *Restriction) tupleValues(env *eval.Env) ([][][]byte, error) {
+func (r *Restriction) tupleValues(env *eval.Env) (none list, err error) {
+	var out list
 	if r.Kind == EQ {
 		t, err := r.components(r.Term, r.Tuple, env)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
 		for i, v := range t {
 			if v == nil {
-				return nil, invalid("Invalid null value for column %s", r.Columns[i].Name)
+				return none, invalid("Invalid null value for column %s", r.Columns[i].Name)
 			}
 		}
-		return [][][]byte{t}, r.whole(t)
+		if err := r.whole(t); err != nil {
+			return none, err
+		}
+		out.add(t...)
+		return out, nil
 	}
-	var out [][][]byte
 	if r.List != nil {
 		v, err := eval.Term(r.List, env)
 		switch {
 		case err != nil:
-			return nil, err
+			return none, err
 		case v.Unset:
-			return nil, invalid("Invalid unset value for %s", r.bindName())
+			return none, invalid("Invalid unset value for %s", r.bindName())
 		case v.Bytes == nil:
-			return nil, invalid("Invalid null value for IN restriction")
+			return none, invalid("Invalid null value for IN restriction")
 		}
 		list := r.List.Type()
 		for p := list.Parts(v.Bytes); p.Next(); {
 			if p.Part() == nil {
-				return nil, invalid("Invalid null value in condition for columns: [%s]", r.names(", "))
+				return none, invalid("Invalid null value in condition for columns: [%s]", r.names(", "))
 			}
-			out = append(out, split(list.Elems[0], p.Part()))
+		}
+		for p := list.Parts(v.Bytes); p.Next(); {
+			if err := r.allowTuple(&out, split(list.Elems[0], p.Part())); err != nil {
+				return none, err
+			}
 		}
 	}
 	for _, e := range r.Terms {
 		t, err := r.components(e, true, env)
 		if err != nil {
-			return nil, err
+			return none, err
 		}
-		out = append(out, t)
-	}
-	for _, t := range out {
-		if slices.ContainsFunc(t, func(v []byte) bool { return v == nil }) {
-			return nil, invalid("Invalid null value in condition for columns: [%s]", r.names(", "))
-		}
-		if err := r.whole(t); err != nil {
-			return nil, err
+		if err := r.allowTuple(&out, t); err != nil {
+			return none, err
 		}
 	}
 	return out, nil
+}
+
+// allowTuple adds a tuple of (a, b) IN … to the allowed ones.
+func (r *Restriction) allowTuple(out *list, t [][]byte) error {
+	if slices.ContainsFunc(t, func(v []byte) bool { return v == nil }) {
+		return invalid("Invalid null value in condition for columns: [%s]", r.names(", "))
+	}
+	if err := r.whole(t); err != nil {
+		return err
+	}
+	out.add(t...)
+	return nil
 }
 
 // whole refuses a tuple with fewer values than columns. Cassandra treats such a tuple as a prefix,
@@ -242,16 +259,6 @@ func (w *Where) keys(env *eval.Env, t *schema.Table) (Tuples, error) {
 		return Tuples{}, err
 	}
 	return keys, keys.checkKeys()
-}
-
-// sortUnique sorts tuples in the order of their columns and drops equal ones.
-func sortUnique(rows [][][]byte, cols []*schema.Column) [][][]byte {
-	if len(rows) < 2 {
-		return rows
-	}
-	cmp := func(a, b [][]byte) int { return compare(cols, a, b) }
-	slices.SortStableFunc(rows, cmp)
-	return slices.CompactFunc(rows, func(a, b [][]byte) bool { return cmp(a, b) == 0 })
 }
 
 // maxKey is the largest length of a partition or clustering key in bytes.

@@ -219,16 +219,16 @@ func (o *Operation) bind(env *eval.Env) (m Mutation, ok bool, err error) {
 			return m, false, nil
 		}
 		m.Kind, m.Cells = PutCells, o.cells(v.Bytes, env)
-		return m, len(m.Cells) > 0, nil
+		return m, m.Cells.Len() > 0, nil
 	case Discard:
 		return o.discard(v)
 	case SetElement, DeleteElement:
 		return o.element(v, env)
 	case SetField:
-		m.Kind, m.Cells = PutCells, []Cell{{fieldPath(o.Field), v.Bytes}}
+		m.Kind, m.Cells = PutCells, singleCell(fieldPath(o.Field), v.Bytes)
 		return m, !v.Unset, nil
 	case DeleteField:
-		m.Kind, m.Cells = PutCells, []Cell{{fieldPath(o.Field), nil}}
+		m.Kind, m.Cells = PutCells, singleCell(fieldPath(o.Field), nil)
 		return m, true, nil
 	case DeleteColumn:
 		m.Kind = PutCell
@@ -266,77 +266,6 @@ func (o *Operation) set(v eval.Value, env *eval.Env) (Mutation, bool, error) {
 	return m, true, nil
 }
 
-// cells returns the cells in which a collection or UDT is stored.
-func (o *Operation) cells(v []byte, env *eval.Env) []Cell {
-	t := o.Column.Type
-	var parts [][]byte
-	for p := t.Parts(v); p.Next(); {
-		parts = append(parts, p.Part())
-	}
-	var out []Cell
-	switch t.Kind {
-	case value.Set:
-		for _, e := range parts {
-			out = append(out, Cell{e, []byte{}})
-		}
-	case value.Map:
-		for i := 0; i+1 < len(parts); i += 2 {
-			out = append(out, Cell{parts[i], parts[i+1]})
-		}
-	case value.UDT:
-		for i, f := range parts {
-			if f != nil {
-				out = append(out, Cell{fieldPath(i), f})
-			}
-		}
-	case value.List:
-		paths := timeuuids(env, len(parts))
-		if o.Kind == Prepend {
-			paths = mirrored(paths)
-		}
-		for i, e := range parts {
-			out = append(out, Cell{paths[i], e})
-		}
-	}
-	return out
-}
-
-func fieldPath(i int) []byte { return binary.BigEndian.AppendUint16(nil, uint16(i)) }
-
-// timeuuids returns n ascending keys for elements appended to a list.
-func timeuuids(env *eval.Env, n int) [][]byte {
-	out := make([][]byte, n)
-	for i := range out {
-		if env.Timeuuid == nil {
-			out[i] = eval.AppendTimeuuid(nil, env.Now*10+uuidEpochTicks+int64(i), 0x8080808080808080)
-			continue
-		}
-		u := env.Timeuuid()
-		out[i] = u[:]
-	}
-	return out
-}
-
-const (
-	// uuidEpochTicks is 1970-01-01 in 100-nanosecond intervals since the start of the Gregorian
-	// calendar.
-	uuidEpochTicks = 122192928000000000
-	// mirror is 2010-01-01. The times of prepended elements are mirrored at it, so that the element
-	// that was prepended last comes first.
-	mirror = uuidEpochTicks + 1262304000000*10000
-)
-
-// mirrored turns ascending keys of the present into ascending keys of the mirrored past.
-func mirrored(paths [][]byte) [][]byte {
-	out := make([][]byte, len(paths))
-	for i, p := range paths {
-		ticks := eval.TimeuuidTicks([16]byte(p))
-		node := binary.BigEndian.Uint64(p[8:])
-		out[len(out)-1-i] = eval.AppendTimeuuid(nil, 2*mirror-ticks, node)
-	}
-	return out
-}
-
 // discard returns the mutation of c = c - value.
 func (o *Operation) discard(v eval.Value) (Mutation, bool, error) {
 	m := Mutation{Kind: PutCells, Column: o.Column}
@@ -344,19 +273,11 @@ func (o *Operation) discard(v eval.Value) (Mutation, bool, error) {
 		return m, false, nil
 	}
 	t := o.Term.Type()
-	for p := t.Parts(v.Bytes); p.Next(); {
-		switch {
-		case p.Part() == nil: // null is not an element
-		case t.Kind == value.List:
-			m.Cells = append(m.Cells, Cell{Value: p.Part()})
-		default:
-			m.Cells = append(m.Cells, Cell{Path: p.Part()})
-		}
-	}
+	m.Cells = removed(t, v.Bytes)
 	if t.Kind == value.List {
 		m.Kind = DiscardValues
 	}
-	return m, len(m.Cells) > 0, nil
+	return m, m.Cells.Len() > 0, nil
 }
 
 // element returns the mutation of c[key] = value or DELETE c[key].
@@ -400,7 +321,7 @@ func (o *Operation) element(v eval.Value, env *eval.Env) (Mutation, bool, error)
 			return m, false, invalid("Invalid null set element")
 		}
 	}
-	return Mutation{Kind: PutCells, Column: o.Column, Cells: []Cell{{key.Bytes, v.Bytes}}}, !v.Unset, nil
+	return Mutation{Kind: PutCells, Column: o.Column, Cells: singleCell(key.Bytes, v.Bytes)}, !v.Unset, nil
 }
 
 // count returns the mutation of c = c + value or c = c - value for a counter.

@@ -342,19 +342,11 @@ func (r *Restriction) tupleFilters(env *eval.Env) ([]Filter, error) {
 func (r *Restriction) filterList(env *eval.Env) ([][]byte, error) {
 	if r.Tuple {
 		tuples, err := r.tupleValues(env)
-		var out [][]byte
-		for _, t := range tuples {
-			out = append(out, t[0])
-		}
-		return out, err
+		return tuples.firsts(), err
 	}
 	if r.List != nil {
 		tuples, err := r.listed(env, func(v eval.Value) ([]byte, error) { return v.Bytes, nil })
-		var out [][]byte
-		for _, t := range tuples {
-			out = append(out, t[0])
-		}
-		return out, err
+		return tuples.firsts(), err
 	}
 	var out [][]byte
 	for _, e := range r.Terms {

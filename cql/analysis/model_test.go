@@ -217,7 +217,7 @@ func (mu *Mutation) apply(cells map[string]modelCell, when eval.CellTime) error 
 		if mu.Clear {
 			clear(cells)
 		}
-		for _, c := range mu.Cells {
+		for c := range mu.Cells.All() {
 			put(string(c.Path), c.Value)
 		}
 	case AddCounter:
@@ -234,7 +234,7 @@ func (mu *Mutation) apply(cells map[string]modelCell, when eval.CellTime) error 
 		put(paths[mu.Index], mu.Value)
 	case DiscardValues:
 		for p, c := range cells {
-			if slices.ContainsFunc(mu.Cells, func(d Cell) bool { return bytes.Equal(d.Value, c.value) }) {
+			if slices.ContainsFunc(slices.Collect(mu.Cells.All()), func(d Cell) bool { return bytes.Equal(d.Value, c.value) }) {
 				delete(cells, p)
 			}
 		}

@@ -21,9 +21,6 @@ type Tuples struct {
 	n     int
 }
 
-// list is what one restriction allows: distinct tuples of equal length, in order.
-type list [][][]byte
-
 // Len returns the number of tuples; the largest int if there are more.
 func (t *Tuples) Len() int { return t.n }
 
@@ -37,9 +34,9 @@ func (t *Tuples) At(i int) [][]byte {
 	copy(out, t.first)
 	for n := len(t.lists) - 1; n >= 0; n-- {
 		l := t.lists[n]
-		width -= len(l[0])
-		copy(out[width:], l[i%len(l)])
-		i /= len(l)
+		width -= l.width
+		l.appendTuple(out[:width], i%l.len())
+		i /= l.len()
 	}
 	return out
 }
@@ -48,7 +45,7 @@ func (t *Tuples) At(i int) [][]byte {
 func (t *Tuples) width() int {
 	width := len(t.first)
 	for _, l := range t.lists {
-		width += len(l[0])
+		width += l.width
 	}
 	return width
 }
@@ -69,10 +66,10 @@ func (t *Tuples) Bytes() float64 {
 	n := float64(size(t.first))
 	for _, l := range t.lists {
 		of := 0
-		for _, v := range l {
-			of += size(v)
+		for i := range l.len() {
+			of += l.size(i)
 		}
-		n += float64(of) / float64(len(l))
+		n += float64(of) / float64(l.len())
 	}
 	return n * float64(t.n)
 }
@@ -85,30 +82,30 @@ func (t *Tuples) Index(columns []*schema.Column, tuple [][]byte) int {
 	}
 	at, columns, tuple := 0, columns[len(t.first):], tuple[len(t.first):]
 	for _, l := range t.lists {
-		i, found := slices.BinarySearchFunc(l, tuple, func(a, b [][]byte) int { return compare(columns, a, b) })
+		i, found := l.find(columns, tuple)
 		if !found {
 			return -1
 		}
-		at = at*len(l) + i
-		columns, tuple = columns[len(l[0]):], tuple[len(l[0]):]
+		at = at*l.len() + i
+		columns, tuple = columns[l.width:], tuple[l.width:]
 	}
 	return at
 }
 
 // add extends each tuple with each of the values of the next columns. The values may be in any
 // order and may repeat.
-func (t *Tuples) add(values [][][]byte, columns []*schema.Column) {
-	values = sortUnique(values, columns)
+func (t *Tuples) add(values list, columns []*schema.Column) {
+	values.sortUnique(columns)
 	switch {
-	case len(values) == 0:
+	case values.len() == 0:
 		*t = Tuples{}
 		return
-	case len(values) == 1 && len(t.lists) == 0:
-		t.first = append(t.first, values[0]...)
+	case values.len() == 1 && len(t.lists) == 0:
+		t.first = values.appendTuple(t.first, 0)
 		return
 	}
 	t.lists = append(t.lists, values)
-	t.n = times(t.n, len(values))
+	t.n = times(t.n, values.len())
 }
 
 // times returns a*b, or the largest int if that is more.
@@ -128,14 +125,14 @@ func (t *Tuples) storable(columns []*schema.Column) error {
 	}
 	columns = columns[len(t.first):]
 	for _, l := range t.lists {
-		for _, tuple := range l {
+		for _, tuple := range l.all() {
 			for i, v := range tuple {
 				if err := storable(columns[i].Type, v); err != nil {
 					return err
 				}
 			}
 		}
-		columns = columns[len(l[0]):]
+		columns = columns[l.width:]
 	}
 	return nil
 }
@@ -145,8 +142,8 @@ func (t *Tuples) storable(columns []*schema.Column) error {
 func (t *Tuples) Longer(most int) (int, bool) {
 	after := make([]int, len(t.lists)+1) // the largest total length of the lists from each on
 	for i := len(t.lists) - 1; i >= 0; i-- {
-		for _, v := range t.lists[i] {
-			after[i] = max(after[i], size(v))
+		for n := range t.lists[i].len() {
+			after[i] = max(after[i], t.lists[i].size(n))
 		}
 		after[i] += after[i+1]
 	}
@@ -155,9 +152,9 @@ func (t *Tuples) Longer(most int) (int, bool) {
 		return 0, false
 	}
 	for i, l := range t.lists {
-		for _, v := range l {
-			if n+size(v)+after[i+1] > most {
-				n += size(v)
+		for at := range l.len() {
+			if size := l.size(at); n+size+after[i+1] > most {
+				n += size
 				break
 			}
 		}
@@ -261,14 +258,19 @@ func (s *Slices) Keep(keep func(first int, values [][]byte) bool) {
 	}
 	first := len(t.first)
 	for _, l := range t.lists {
-		l = slices.DeleteFunc(slices.Clone(l), func(v [][]byte) bool { return !keep(first, v) })
-		if len(l) == 0 || kept.n == 0 {
+		of := list{width: l.width, bytes: l.bytes}
+		for i, v := range l.all() {
+			if keep(first, v) {
+				of.at = append(of.at, l.at[i])
+			}
+		}
+		if of.len() == 0 || kept.n == 0 {
 			*t = Tuples{}
 			return
 		}
-		kept.lists = append(kept.lists, l)
-		kept.n = times(kept.n, len(l))
-		first += len(l[0])
+		kept.lists = append(kept.lists, of)
+		kept.n = times(kept.n, of.len())
+		first += l.width
 	}
 	*t = kept
 }

@@ -49,10 +49,16 @@ func TestTuples(t *testing.T) {
 			}
 			all = longer
 			if tuples.n > 0 {
-				tuples.add(slices.Clone(values), of)
+				var l list
+				for _, v := range values {
+					l.add(v...)
+				}
+				tuples.add(l, of)
 			}
 		}
-		all = sortUnique(all, columns)
+		cmp := func(a, b [][]byte) int { return compare(columns, a, b) }
+		slices.SortStableFunc(all, cmp)
+		all = slices.CompactFunc(all, func(a, b [][]byte) bool { return cmp(a, b) == 0 })
 		if tuples.Len() != len(all) {
 			t.Fatalf("%d tuples, want %d", tuples.Len(), len(all))
 		}
@@ -88,9 +94,9 @@ func TestTuplesWithoutEnd(t *testing.T) {
 	tuples := Tuples{n: 1}
 	c := []*schema.Column{{Type: value.Native(value.Int)}}
 	for range 10 {
-		var values [][][]byte
+		var values list
 		for i := range 1000 {
-			values = append(values, [][]byte{i32(i)})
+			values.add(i32(i))
 		}
 		tuples.add(values, c)
 	}

@@ -152,13 +152,7 @@ type Mutation struct {
 	Column *schema.Column // its Kind tells whether it is static
 	Value  []byte         // PutCell, SetIndex
 	Clear  bool           // PutCells
-	Cells  []Cell         // PutCells, DiscardValues
+	Cells  Cells          // PutCells, DiscardValues
 	Delta  int64          // AddCounter
 	Index  int32          // SetIndex, DeleteIndex
-}
-
-// Cell is one cell of a collection or UDT. Path is a list's timeuuid, a set's element (Value is
-// then empty), a map's key, or the index of a UDT's field as 2 bytes.
-type Cell struct {
-	Path, Value []byte
 }

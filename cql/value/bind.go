@@ -97,11 +97,11 @@ func (t *Type) rebindParts(v []byte, nested bool) ([]byte, error) {
 	if p.fault == sound && len(v) < 4 && t.Collection() {
 		p.fault = shortSize
 	}
-	var parts [][]byte
-	changed := false
+	var parts [][]byte // nil as long as no part has changed
 	for i := 0; p.Next(); i++ {
 		e, part := t.Elems[i%len(t.Elems)], p.part
 		var err error
+		changed := false
 		switch {
 		case part == nil && (nested || t.Kind != List):
 			return nil, errNullPart
@@ -116,14 +116,22 @@ func (t *Type) rebindParts(v []byte, nested bool) ([]byte, error) {
 			if part, err = e.rebind(part); err != nil {
 				return nil, err
 			}
-			changed = changed || len(part) != len(p.part) || len(part) > 0 && &part[0] != &p.part[0]
+			changed = len(part) != len(p.part) || len(part) > 0 && &part[0] != &p.part[0]
 		}
-		parts = append(parts, part)
+		if changed && parts == nil {
+			parts = make([][]byte, 0, i+1+min(p.left, len(p.rest)))
+			for before := t.Parts(v); len(parts) < i && before.Next(); {
+				parts = append(parts, before.part)
+			}
+		}
+		if parts != nil {
+			parts = append(parts, part)
+		}
 	}
 	if err := t.faultOf(&p); err != nil {
 		return nil, err
 	}
-	if changed {
+	if parts != nil {
 		return t.Build(nil, parts), nil
 	}
 	return v, nil
