@@ -131,7 +131,9 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 	for i, b := range bound.Writes {
 		w.writes = append(w.writes, boundWrite{b, p.writes[i]})
 	}
-	if err := w.prepare(bound.Timestamp); err != nil {
+	if err := w.prepare(bound.Timestamp); err == errAtLength {
+		return c.refuse(writes)
+	} else if err != nil {
 		return answered, err
 	}
 	if p.Conditional {
@@ -176,7 +178,7 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 	if err := w.afford(batchType(p.Kind)); err != nil {
 		return answered, err
 	}
-	c.engine.commits.add(c.to, c.tag, &w)
+	c.engine.commits.add(c, &w)
 	return queued, nil
 }
 

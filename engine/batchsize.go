@@ -72,7 +72,7 @@ func (w *writing) small() bool {
 		for j := range b.Mutations {
 			m := &b.Mutations[j]
 			n += ofElements + ofCell + ofCounter + len(m.Value)
-			for _, c := range m.Cells {
+			for c := range m.Cells.All() {
 				n += ofCell + len(c.Path) + len(c.Value)
 			}
 		}
@@ -186,7 +186,7 @@ func (b *boundWrite) addMutations(parts *batchParts, row string, kind schema.Col
 		case analysis.SetIndex, analysis.DeleteIndex:
 			parts.put(fmt.Sprintf("%s\x00%d", at, m.Index), ofCell+ofListKey+len(m.Value), ofCell)
 		case analysis.PutCells:
-			for _, c := range m.Cells {
+			for c := range m.Cells.All() {
 				if !parts.put(at+"\x00"+string(c.Path), ofCell+len(c.Path)+len(c.Value), ofCell) {
 					return any
 				}

@@ -286,8 +286,8 @@ func (b *boundWrite) demand(key [][]byte, add func(clustering [][]byte, units fl
 // sizeOfMutation returns the size that Keyspaces counts for a written column.
 func sizeOfMutation(m *analysis.Mutation) int {
 	n := otherColumn + len(m.Value)
-	for i := range m.Cells {
-		n += len(m.Cells[i].Path) + len(m.Cells[i].Value)
+	for c := range m.Cells.All() {
+		n += len(c.Path) + len(c.Value)
 	}
 	if m.Kind == analysis.AddCounter {
 		n += 8

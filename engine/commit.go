@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/engine/storage"
@@ -15,7 +16,9 @@ import (
 // on. One goroutine commits the writes that have come together while it was committing the group
 // before, and answers them all.
 type committer struct {
+	db      *storage.DB
 	mu      sync.Mutex
+	full    []group // to be committed before the open one, the oldest first
 	open    group
 	spare   group // memory of the last group, for the next one
 	waiting *sync.Cond
@@ -31,12 +34,17 @@ type group struct {
 }
 
 type sender struct {
-	to  store.Receiver
-	tag uint32
+	to     store.Receiver
+	tag    uint32
+	memory budget.Account // of what it has written, until that is durable
 }
 
+// fullGroup is the size in bytes at which no more writes are added to a group. A longer batch is
+// copied often while it grows, and Pebble keeps it in memory until it is flushed.
+const fullGroup = 4 << 20
+
 func newCommitter(db *storage.DB) *committer {
-	c := &committer{stopped: make(chan struct{})}
+	c := &committer{db: db, stopped: make(chan struct{})}
 	c.waiting = sync.NewCond(&c.mu)
 	c.open.batch, c.spare.batch = db.NewBatch(), db.NewBatch()
 	go c.run()
@@ -46,12 +54,18 @@ func newCommitter(db *storage.DB) *committer {
 // filler puts the mutations of a write into a batch. It takes a short time.
 type filler interface{ fill(*storage.Batch) }
 
-// add adds a write to the open group. The sender is answered when the group is durable.
-func (c *committer) add(to store.Receiver, tag uint32, f filler) {
+// add adds a call's write to the open group. The sender is answered, and the call's memory returned,
+// when the group is durable.
+func (c *committer) add(of *call, f filler) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.open.batch.Size() >= fullGroup {
+		c.full = append(c.full, c.open)
+		c.open = group{batch: c.db.NewBatch()}
+	}
 	f.fill(c.open.batch)
-	c.open.senders = append(c.open.senders, sender{to, tag})
+	c.open.senders = append(c.open.senders, sender{of.to, of.tag, of.memory})
+	of.memory = budget.Account{}
 	if len(c.open.senders) == 1 {
 		c.waiting.Signal()
 	}
@@ -88,12 +102,21 @@ func (c *committer) run() {
 		if c.open.empty() {
 			break
 		}
-		g := c.open
-		c.open = c.spare
+		g, last := c.open, len(c.full) == 0
+		if last {
+			c.open = c.spare
+		} else {
+			g = c.full[0]
+			c.full = slices.Delete(c.full, 0, 1)
+		}
 		c.mu.Unlock()
 		g.commit()
 		c.mu.Lock()
-		c.spare = g
+		if last {
+			c.spare = g
+		} else {
+			g.batch.Release()
+		}
 	}
 	c.mu.Unlock()
 	c.open.batch.Release()
@@ -105,6 +128,9 @@ func (g *group) commit() {
 	var err error
 	if !g.batch.Empty() {
 		err = g.batch.Commit()
+	}
+	for i := range g.senders {
+		g.senders[i].memory.Close()
 	}
 	for _, done := range g.done {
 		done <- err

@@ -88,7 +88,7 @@ func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 		}
 	}
 	c.rowPlan = p
-	c.engine.commits.add(c.to, c.tag, c)
+	c.engine.commits.add(c, c)
 	return true, nil
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // TestLongBodiesWait sends a long request while others hold the memory. It is not executed: binding
@@ -117,5 +119,93 @@ func TestLongRowsWait(t *testing.T) {
 		for memory.Stats().Held != 0 { // it is given back after the answer
 			runtime.Gosched()
 		}
+	}
+}
+
+// stored returns a table's storage.
+func stored(e *Engine, keyspace, name string) *storage.Table {
+	s := e.state.Load()
+	return s.tables[s.schema.Table(keyspace, name)].store
+}
+
+// TestWritesHoldMemoryUntilDurable stops the commits. What is written then waits in memory, which
+// counts until the commits go on; and a write waits whose product is long, not its text.
+func TestWritesHoldMemoryUntilDurable(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int, c int, v blob, PRIMARY KEY (p, c))")
+	memory := budget.New(512<<20, 20*time.Millisecond)
+	ctx := budget.WithClient(t.Context(), memory.Client())
+	long := make([]byte, 1<<20)
+	var many, some []byte
+	many, some = wire.AppendInt(many, 12_000), wire.AppendInt(some, 16)
+	for i := range int32(12_000) {
+		many = wire.AppendBytes(many, wire.AppendInt(nil, i))
+	}
+	for i := range int32(16) {
+		some = wire.AppendBytes(some, wire.AppendInt(nil, i))
+	}
+	for _, test := range []struct {
+		text   string
+		values [][]byte
+		least  int64 // bytes held
+	}{
+		{"INSERT INTO k.t (p, c, v) VALUES (1, 1, ?)", [][]byte{long}, 1 << 20},
+		{"UPDATE k.t SET v = ? WHERE p IN (1, 2, 3, 4, 5, 6, 7, 8) AND c = 1", [][]byte{long}, 16 << 20},
+		{"UPDATE k.t SET v = ? WHERE p = 1 AND c IN ?", [][]byte{long[:1000], many}, 24 << 20},
+		{"UPDATE k.t SET v = ? WHERE p = 1 AND c IN ?", [][]byte{long[:60_000], some}, 1 << 20}, // a short body
+		{"BEGIN BATCH INSERT INTO k.t (p, c, v) VALUES (1, 1, ?) APPLY BATCH", [][]byte{long}, 1 << 20},
+	} {
+		key := integerValue(1)
+		guard := e.db.Guard(storage.PartitionRef{Table: stored(e, "k", "t"), Token: partitioner.Murmur3(key), Key: key})
+		p := prepareOn(t, c, test.text)
+		got := make(chan wire.Op, 1)
+		c.link.Send(ctx, wire.Message{Op: wire.OpExecute, Body: executeBody(wire.V4, p, nil, test.values...)}, func(resp wire.Message) { got <- resp.Op })
+		for running := 1; running > 0; running, _ = e.Work() {
+			runtime.Gosched()
+		}
+		if held := memory.Stats().Held; held < test.least {
+			t.Errorf("%s: %d bytes are held, want %d", test.text, held, test.least)
+		}
+		guard.Unlock()
+		if op := <-got; op != wire.OpResult {
+			t.Errorf("%s: %s", test.text, op)
+		}
+		for memory.Stats().Held != 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// TestGroupsOfLongWrites checks that writes which come together while the commits stand still do
+// not become one long batch.
+func TestGroupsOfLongWrites(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int PRIMARY KEY, v blob)")
+	p := prepareOn(t, c, "INSERT INTO k.t (p, v) VALUES (?, ?)")
+	key := integerValue(0)
+	guard := e.db.Guard(storage.PartitionRef{Table: stored(e, "k", "t"), Token: partitioner.Murmur3(key), Key: key})
+	const many = 64
+	got := make(chan wire.Op, many)
+	for i := range many {
+		c.link.Send(t.Context(), wire.Message{Op: wire.OpExecute, Body: executeBody(wire.V4, p, nil, integerValue(i), make([]byte, 1<<20))}, func(resp wire.Message) { got <- resp.Op })
+	}
+	e.commits.mu.Lock()
+	for _, g := range append(e.commits.full, e.commits.open) {
+		if n := g.batch.Size(); n > 2*fullGroup {
+			t.Errorf("a group has %d bytes", n)
+		}
+	}
+	e.commits.mu.Unlock()
+	guard.Unlock()
+	for range many {
+		if op := <-got; op != wire.OpResult {
+			t.Error(op)
+		}
+	}
+	resp := c.do(ask("SELECT p FROM k.t"))
+	if r, err := wire.ParseRows(resp.Body); err != nil || r.Count != many {
+		t.Errorf("%d rows of %d, %v", r.Count, many, err)
 	}
 }

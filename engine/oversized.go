@@ -31,7 +31,7 @@ func (w *writing) checkBounds() error {
 		b := &w.writes[i]
 		keys := float64(b.Keys.Len())
 		bytes, rows := b.extent()
-		total += keys*bytes + b.Keys.Bytes()
+		total += keys*bytes + b.Keys.Bytes()*max(rows, 1) // the key is before each row
 		places += keys * max(rows, 1)
 		switch {
 		case keys > 0 && bytes > maxMutation:
@@ -42,7 +42,21 @@ func (w *writing) checkBounds() error {
 			return b.oversized(places*overhead, maxPlaces*overhead)
 		}
 	}
+	w.bytes = int(total + places*perPlace)
 	return nil
+}
+
+// perPlace is the estimated number of bytes that a row or range takes in a batch in addition to
+// its values.
+const perPlace = 96
+
+// hold makes the call hold the memory of what it will write.
+func (w *writing) hold() error {
+	err := w.c.room(w.bytes)
+	if err == nil {
+		w.c.rows += w.bytes
+	}
+	return err
 }
 
 // extent returns how many bytes a write puts into each of its partitions, approximately, and into
@@ -51,7 +65,7 @@ func (b *boundWrite) extent() (bytes, places float64) {
 	static, regular := 0, 0
 	for i := range b.Mutations {
 		m := &b.Mutations[i]
-		n := sizeOfMutation(m) + overhead*(1+len(m.Cells))
+		n := sizeOfMutation(m) + overhead*(1+m.Cells.Len())
 		if m.Column.Kind == schema.Static {
 			static += n
 		} else {

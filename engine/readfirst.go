@@ -69,9 +69,9 @@ func (p *pending) note(m *analysis.Mutation) error {
 		if m.Clear {
 			e = newElements(nil)
 		}
-		more := make([]storage.Cell, len(m.Cells))
-		for i, c := range m.Cells {
-			more[i] = storage.Cell{Path: c.Path, Value: c.Value}
+		more := make([]storage.Cell, 0, m.Cells.Len())
+		for c := range m.Cells.All() {
+			more = append(more, storage.Cell{Path: c.Path, Value: c.Value})
 		}
 		e = e.put(more, m.Column.Type.Elems[0])
 	}
@@ -100,9 +100,9 @@ func (p *pending) readFirst(batch *storage.Batch, m *analysis.Mutation) error {
 		return err
 	case analysis.DiscardValues:
 		elem := m.Column.Type.Elems[0]
-		gone := make([][]byte, len(m.Cells))
-		for i := range gone {
-			gone[i] = m.Cells[i].Value
+		gone := make([][]byte, 0, m.Cells.Len())
+		for c := range m.Cells.All() {
+			gone = append(gone, c.Value)
 		}
 		slices.SortFunc(gone, elem.Compare)
 		e.discard(gone, elem, func(path []byte) bool {

@@ -59,7 +59,9 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 		return answered, err
 	}
 	w := writing{c: c, writes: []boundWrite{{b, p}}}
-	if err := w.prepare(nil); err != nil {
+	if err := w.prepare(nil); err == errAtLength {
+		return c.refuse(writes)
+	} else if err != nil {
 		return answered, err
 	}
 	slow := p.Counter || w.reads
@@ -75,7 +77,7 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 	case slow:
 		return answered, w.commit()
 	}
-	c.engine.commits.add(c.to, c.tag, &w)
+	c.engine.commits.add(c, &w)
 	return queued, nil
 }
 
@@ -131,6 +133,7 @@ type writing struct {
 	timestamp *int64 // of the batch; nil if not given
 	now       int64  // for writes without a timestamp
 	seconds   int64
+	bytes     int  // estimate of what is written
 	reads     bool // some write reads the present state
 	counters  bool
 	guard     *storage.Guard
@@ -140,7 +143,7 @@ type writing struct {
 	before    readings
 }
 
-// prepare finds out what the writes need.
+// prepare finds out what the writes need, and holds memory for them.
 func (w *writing) prepare(timestamp *int64) error {
 	if err := w.checkBounds(); err != nil {
 		return err
@@ -158,7 +161,7 @@ func (w *writing) prepare(timestamp *int64) error {
 			return err
 		}
 	}
-	return nil
+	return w.hold()
 }
 
 // lastExpiry is the last second at which Cassandra 5.0 lets anything expire by default:
@@ -352,7 +355,7 @@ func putMutation(batch *storage.Batch, id uint32, m *analysis.Mutation, s *stamp
 			d.Timestamp-- // the new elements, written with this timestamp, stay
 			batch.DeleteComplex(id, d)
 		}
-		for _, cell := range m.Cells {
+		for cell := range m.Cells.All() {
 			if cell.Value == nil {
 				batch.Unset(id, cell.Path, s.deletion())
 				continue
