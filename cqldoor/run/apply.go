@@ -31,10 +31,7 @@ func (a *applier) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mu
 	if counter {
 		b.Type = wire.BatchCounter
 	}
-	if err := a.appendMutations(ctx, req, &b, ms); err != nil {
-		return err
-	}
-	return a.sendBatch(ctx, req, &b, params, nil)
+	return a.sendBatch(ctx, req, &b, ms, params, nil)
 }
 
 // mutateEach sends writes that need not be applied together: deletions in disjoint shards. The
@@ -108,8 +105,8 @@ const maxBatch = 16 << 20
 
 var errBatchTooLarge = wire.Invalidf("Batch too large")
 
-// appendMutations adds physical writes to a batch.
-func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation) error {
+// appendMutations adds physical writes to a batch when there is room for them.
+func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, room *made) error {
 	const overhead = 1 + 2 + 16 + 2 // bytes of a statement besides its values
 	n := len(b.Raw)
 	for i := range ms {
@@ -119,6 +116,11 @@ func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *
 		}
 		if n > maxBatch && b.Count+i > 0 {
 			return errBatchTooLarge
+		}
+	}
+	if n > shortRead {
+		if err := room.Hold(copied * n); err != nil { // the statements, and the message that is made of them
+			return err
 		}
 	}
 	b.Raw = slices.Grow(b.Raw, n-len(b.Raw))
@@ -134,10 +136,10 @@ func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *
 	return nil
 }
 
-// sendBatch sends a batch and answers with its result. of is the table of the batch's conditions, nil
+// sendBatch sends a batch with some more writes and answers with its result. of is the table of the batch's conditions, nil
 // if it has none.
-func (a *applier) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params, of *plan.Table) error {
-	body, err := a.applyBatch(ctx, req, b, params)
+func (a *applier) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, params *wire.Params, of *plan.Table) error {
+	body, err := a.applyBatch(ctx, req, b, ms, params)
 	if err != nil {
 		return err
 	}
@@ -149,8 +151,13 @@ func (a *applier) sendBatch(ctx context.Context, req *cqldoor.Request, b *wire.B
 	return respond(ctx, req, nil, body)
 }
 
-// applyBatch sends a batch and returns its result.
-func (a *applier) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, params *wire.Params) ([]byte, error) {
+// applyBatch sends a batch with some more writes and returns its result.
+func (a *applier) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, params *wire.Params) ([]byte, error) {
+	room := made{ctx: ctx}
+	defer room.close()
+	if err := a.appendMutations(ctx, req, b, ms, &room); err != nil {
+		return nil, err
+	}
 	if b.Count > plan.MaxMutations {
 		return nil, wire.Invalidf("Too many statements in a batch: write_sharding makes %d of it, the protocol allows %d", b.Count, plan.MaxMutations)
 	}

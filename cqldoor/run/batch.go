@@ -282,13 +282,10 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 		return err
 	}
 	g.name(req)
-	if err := x.writer.applier.appendMutations(ctx, req, &out, g.mutations); err != nil {
-		return err
-	}
 	if g.stamped != nil {
 		x.writer.placer.stamp(req, &in.Params, g.stamped)
 	}
-	return x.writer.applier.sendBatch(ctx, req, &out, &in.Params, g.of)
+	return x.writer.applier.sendBatch(ctx, req, &out, g.mutations, &in.Params, g.of)
 }
 
 // writtenBatch executes a BATCH that was sent as one statement of text.
@@ -324,10 +321,7 @@ func (r *writer) writtenBatch(ctx context.Context, req *cqldoor.Request, s *stat
 		return err
 	}
 	g.name(req)
-	if err := r.applier.appendMutations(ctx, req, &b, g.mutations); err != nil {
-		return err
-	}
-	return r.applier.sendBatch(ctx, req, &b, &p, g.of)
+	return r.applier.sendBatch(ctx, req, &b, g.mutations, &p, g.of)
 }
 
 // child returns the planned statement of one part of a BATCH, or nil for a part that is passed

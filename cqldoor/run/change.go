@@ -111,10 +111,7 @@ func (a *applier) apply(ctx context.Context, req *cqldoor.Request, b *wire.Batch
 	if b.Count == 0 && (len(ms) < 2 || disjoint) {
 		return a.applyEach(ctx, req, plan.Listed(ms), params)
 	}
-	if err := a.appendMutations(ctx, req, b, ms); err != nil {
-		return err
-	}
-	_, err := a.applyBatch(ctx, req, b, params)
+	_, err := a.applyBatch(ctx, req, b, ms, params)
 	return err
 }
 

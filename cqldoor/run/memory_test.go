@@ -105,6 +105,35 @@ func TestMemoryOverAllRequests(t *testing.T) {
 	}
 }
 
+// TestPhysicalBatchesWait sends writes that become a long BATCH, though each is short, while others
+// hold the memory. The door makes no batch of them.
+func TestPhysicalBatchesWait(t *testing.T) {
+	st := embedded(t)
+	s := newScene(t, st)
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v blob, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '8'}")
+	memory := budget.New(64<<20, 20*time.Millisecond)
+	_, addr := serveOptions(t, cqldoor.Options{Store: st, Router: s.router, Memory: memory})
+	client := plainClient(t, addr)
+	others := budget.Open(budget.WithClient(t.Context(), memory.Client()))
+	update := "UPDATE " + s.keyspace + ".t SET v = ? WHERE p = 1 AND c IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)"
+	for _, text := range []string{update, "BEGIN BATCH " + update + "; APPLY BATCH"} {
+		p := wire.Params{Consistency: wire.One}
+		p.SetValues(wire.Values{Count: 1, Raw: wire.AppendBytes(nil, make([]byte, 60_000))})
+		write := wire.AppendQuery(nil, wire.V4, &wire.Query{Text: []byte(text), Params: p})
+		others.Add(55 << 20)
+		client.send(wire.OpQuery, write)
+		h, body, err := client.dec.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := wire.ParseError(wire.V4, body); h.Op != wire.OpError || err != nil || e.Message != errNoRoom.Message {
+			t.Errorf("%s, without room: %s, %v", text, h.Op, e)
+		}
+		others.Shrink(0)
+		givenBack(t, memory)
+	}
+}
+
 // TestMemoryIsGivenBack has clients ask for all kinds of long answers, some of whom go in
 // the middle, with little room. In the end nothing is held.
 func TestMemoryIsGivenBack(t *testing.T) {
