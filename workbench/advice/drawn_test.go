@@ -107,7 +107,8 @@ func answered(s *drawn.Set, r *Report) *drawn.Answer {
 	a.Peak = drawn.Interval{Value: best.Heat.Moment.Writes, Low: best.Heat.Moment.Low, High: best.Heat.Moment.High}
 	a.Cache = v.Cache != ""
 	if best.ProjectedRows > 0 {
-		a.RowsAtRate = drawn.Interval{Value: best.ProjectedRows}
+		x := best.Intervals.Of("projected_rows_max", best.ProjectedRows)
+		a.RowsAtRate = drawn.Interval{Value: best.ProjectedRows, Low: x.Low, High: x.High}
 	}
 	if r.Changed != nil {
 		a.FasterFrom, _ = time.Parse(time.RFC3339, r.Changed.From)

@@ -92,25 +92,60 @@ func (s *facts) timeless(d *Design) []profile.Part {
 	})
 }
 
-// share returns the share of all writes that goes to the hottest key at any moment. Keys that
-// differ only in their time do not share the load.
-func (s *traffic) share(d *Design) float64 { return s.shareEstimate(d).Value }
+// share returns the share of all writes in the data that goes to the hottest key at any moment. Keys
+// that differ only in their time do not share the load.
+func (s *traffic) share(d *Design) float64 {
+	share, _ := s.dataShare(d)
+	return share.Value
+}
 
-// shareEstimate returns share with its interval.
-func (s *traffic) shareEstimate(d *Design) profile.Estimate {
+// futureShare is share as it is to be expected of later rows, with its interval.
+func (s *traffic) futureShare(d *Design) profile.Estimate {
+	share, m := s.dataShare(d)
+	if m == nil {
+		return share
+	}
+	rows := math.Max(1, float64(m.Rows))
+	return times(expected(m, times(share, rows)), 1/rows)
+}
+
+// dataShare returns the share of the hottest key in the data, with its interval, and the measured
+// keys; nil: all rows have one key.
+func (s *traffic) dataShare(d *Design) (profile.Estimate, *profile.Measured) {
 	one := profile.Estimate{Value: 1, Low: 1, High: 1, Exact: true}
 	parts := s.timeless(d)
 	if len(parts) == 0 {
-		return one
+		return one, nil
 	}
 	m := s.ofPartition(parts)
 	switch {
 	case m == nil || len(m.Largest) == 0:
-		return one
+		return one, nil
 	case m.RowSizes.Max.Exact:
-		return times(m.RowSizes.Max, 1/math.Max(1, float64(m.Rows)))
+		return times(m.RowSizes.Max, 1/math.Max(1, float64(m.Rows))), m
 	}
-	return times(m.Largest[0].Rows, 1/math.Max(1, float64(m.Rows)))
+	return times(m.Largest[0].Rows, 1/math.Max(1, float64(m.Rows))), m
+}
+
+// expected returns how many rows the largest partition would have without chance. If all keys get
+// equally many writes, the largest of many has more rows than the mean, by chance alone. The rows of
+// a key follow a Poisson distribution, and the rates of the other keys a gamma distribution with
+// their mean and variance. If the largest partition has more rows than the largest of so many would
+// have, it has a rate of its own, which its rows tell.
+func expected(m *profile.Measured, largest profile.Estimate) profile.Estimate {
+	others, n := m.Partitions.Value-1, largest.Value
+	if others < 1 {
+		return largest
+	}
+	mean := (float64(m.Rows) - n) / others
+	variance := math.Max(0, (m.Squares.Value-n*n)/others-mean*mean)
+	own := math.Max(0, variance-mean) / math.Max(variance, 1e-12) // the part of the variance that is not chance
+	if n > mean+math.Sqrt(variance+mean)*(1+math.Sqrt(2*math.Log(others+1))) {
+		own = 1
+	}
+	value := mean + own*(n-mean)
+	half := 2.576 * math.Sqrt(own*value)
+	return profile.Estimate{Value: value, Low: math.Min(largest.Low, math.Max(mean, value-half)), High: math.Max(largest.High, value+half)}
 }
 
 // idBytes is the number of bytes that an added id adds to a row.
@@ -236,17 +271,17 @@ func (s *sizes) growthOf(d *Design) Growth {
 	}
 	g.Unbounded = true
 	shards := float64(max(1, d.Shards))
-	g.rowsPerSecond = s.load.insert * s.share(d) / shards
+	g.rowsPerSecond = s.load.insert * s.futureShare(d).Value / shards
 	g.bytesPerSecond = s.load.insert * s.bytesPerInsert(d) / shards
 	g.low, g.high = spread(course(m))
 	if fixed {
 		by = fmt.Sprintf("to the %s values there are", estimated(m.Partitions, whole))
 		g.low, g.high = 0.5, 2
 	}
-	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, estimated(times(s.shareEstimate(d), s.load.insert/shards), number))
+	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, estimated(times(s.futureShare(d), s.load.insert/shards), number))
 	if s.load.ttl > 0 {
 		g.Unbounded = false
-		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at %s", capacity.Duration(s.load.ttl), estimated(times(s.shareEstimate(d), g.bytesPerSecond/s.share(d)*s.load.ttl), sizeText))
+		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at %s", capacity.Duration(s.load.ttl), estimated(times(s.futureShare(d), g.bytesPerSecond/s.futureShare(d).Value*s.load.ttl), sizeText))
 		return g
 	}
 	s.hits(&g, d, m)
@@ -370,7 +405,7 @@ func (s *sizes) projected(d *Design) size {
 		out.bytes, out.rows = m.ByteSizes.Max.Value/shards, m.RowSizes.Max.Value/shards
 		out.low, out.high = bounds(m.ByteSizes.Max)
 	}
-	low, high := bounds(s.shareEstimate(d))
+	low, high := bounds(s.futureShare(d))
 	unit, has := s.period(d)
 	switch {
 	case s.load.insert == 0:
@@ -394,7 +429,7 @@ func (s *sizes) fills(d *Design, period float64) (rows, bytes float64, why strin
 		period = math.Min(period, s.load.ttl)
 	}
 	shards := float64(max(1, d.Shards))
-	rows = s.load.insert * s.share(d) * period / shards
+	rows = s.load.insert * s.futureShare(d).Value * period / shards
 	if mo := s.moment(d); mo.span > 0 && s.load.writes > 0 {
 		busy := math.Min(period, mo.span)
 		if most := mo.Writes * s.load.insert / s.load.writes / s.pace.burst * busy / shards; most > rows {
@@ -410,7 +445,7 @@ func (s *sizes) fills(d *Design, period float64) (rows, bytes float64, why strin
 // bytesPerInsert returns how many bytes of each inserted row, on average, go to the partition that
 // gets most: its share of the rows, at the size of its own rows.
 func (s *sizes) bytesPerInsert(d *Design) float64 {
-	most := s.share(d) * s.rowBytes(d)
+	most := s.futureShare(d).Value * s.rowBytes(d)
 	parts := s.timeless(d)
 	m := s.ofPartition(parts)
 	if len(parts) == 0 || m == nil || m.Rows == 0 {

@@ -91,7 +91,7 @@ func (s *traffic) intervals(c *Candidate, d *Design, m *profile.Measured) Interv
 		x.put("rows_lost", m.Lost)
 	}
 	if c.ProjectedRows > 0 {
-		share := s.shareEstimate(d)
+		share := s.futureShare(d)
 		for name, v := range map[string]float64{"projected_rows_max": c.ProjectedRows, "projected_bytes_max": c.ProjectedBytes} {
 			x.put(name, times(share, v/math.Max(1e-12, share.Value)))
 		}
