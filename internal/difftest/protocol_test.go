@@ -258,7 +258,7 @@ func TestCompression(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := &Runner{Sessions: sessions, Refusals: refusals, Tally: &Tally{}, Report: t.Errorf}
+			r := &Runner{Sessions: sessions, Refusals: refusals, Tally: &Tally{}, Report: t.Errorf, Log: t.Logf}
 			r.Run(script)
 			// This is larger than a segment, and compressible.
 			long := strings.Repeat("long ", 60_000)

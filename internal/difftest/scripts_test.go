@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/v%d", script.Name, v), func(t *testing.T) {
 					t.Parallel()
 					sessions := openAll(t, all, primitive.ProtocolVersion(v))
-					r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, Report: t.Errorf}
+					r := &Runner{Sessions: sessions, Refusals: refusals, Tally: tally, Report: t.Errorf, Log: t.Logf}
 					r.Run(script)
 				})
 			}
