@@ -10,7 +10,7 @@ ATTACKTIME ?= 2m
 LOOKTIME ?= 3m
 # After this time the tests of a package hang. The slowest package takes eight minutes on two
 # idle cores, and twenty on two busy ones.
-HUNG     = 90m
+HUNG     = 40m
 
 # Each package with what its tests import. Those that name no foreign engine and no
 # browser need nothing but Go; those that name Cassandra share one, so they run one

@@ -38,6 +38,7 @@ type server struct {
 	mu       sync.Mutex
 	ln       net.Listener
 	sessions map[*session]struct{}
+	stopped  bool
 	dials    []string // "user/keyspace" of each connection after its handshake
 	handle   func(s *session, h wire.Header, body []byte)
 	wg       sync.WaitGroup
@@ -88,7 +89,7 @@ func (s *server) listen(addr string) {
 		s.t.Fatal(err)
 	}
 	s.mu.Lock()
-	s.ln, s.addr = ln, ln.Addr().String()
+	s.ln, s.addr, s.stopped = ln, ln.Addr().String(), false
 	s.mu.Unlock()
 	s.wg.Go(func() {
 		for {
@@ -98,6 +99,11 @@ func (s *server) listen(addr string) {
 			}
 			ss := &session{Conn: transport.New(nc, transport.Options{Server: true}), srv: s, preparedTexts: make(map[string]string)}
 			s.mu.Lock()
+			if s.stopped { // stop has closed the sessions that it knew
+				s.mu.Unlock()
+				ss.Close()
+				return
+			}
 			s.sessions[ss] = struct{}{}
 			s.mu.Unlock()
 			s.wg.Go(func() {
@@ -115,6 +121,7 @@ func (s *server) listen(addr string) {
 func (s *server) stop() {
 	s.mu.Lock()
 	s.ln.Close()
+	s.stopped = true
 	s.mu.Unlock()
 	s.hangUp()
 	s.wg.Wait()
