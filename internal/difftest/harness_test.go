@@ -60,6 +60,9 @@ func TestDifference(t *testing.T) {
 		{"a column more", base, func(a *Answer) { a.Columns = append(a.Columns, a.Columns[0]) }, Comparison{}, false},
 		{"a warning", base, func(a *Answer) { a.Warnings = nil }, Comparison{}, false},
 		{"a warning, sharded", base, func(a *Answer) { a.Warnings = []string{"write_sharding: dear"} }, Comparison{Sharded: true}, true},
+		{"tombstones, sharded", base, func(a *Answer) {
+			a.Warnings = []string{"Read 1 live rows and 1001 tombstone cells for query on ks.t (see tombstone_warn_threshold)"}
+		}, Comparison{Sharded: true}, true},
 		{"another warning, sharded", base, func(a *Answer) { a.Warnings = []string{"v"} }, Comparison{Sharded: true}, false},
 		{"a page state", base, func(a *Answer) { a.State = []byte{1} }, Comparison{}, true},
 		{"a kind", base, func(a *Answer) { a.Kind = Void }, Comparison{}, false},
