@@ -55,9 +55,9 @@ func (l *Lease) Renew(asked time.Time) {
 	if length == 0 {
 		return
 	}
-	l.over.Store(false)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.over.Store(false)
 	if !l.watched {
 		return
 	}
@@ -70,15 +70,15 @@ func (l *Lease) Renew(asked time.Time) {
 
 // look is called when the lease's length has passed since the last renewal.
 func (l *Lease) look() {
-	if l.Holds() { // it is at its very end, or the timer uses another clock
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.watched {
-			l.timer.Reset(l.Length()/8 + 1)
-		}
-		return
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !l.watched:
+	case l.Holds(): // it is at its very end, or the timer uses another clock
+		l.timer.Reset(l.Length()/8 + 1)
+	default:
+		l.over.Store(true)
 	}
-	l.over.Store(true)
 }
 
 // Over says whether the lease was seen to end, without reading a clock. In a process that was
