@@ -34,7 +34,7 @@ type Options struct {
 type Catalog struct {
 	opts    Options
 	nodes   nodes
-	home    home
+	tables  ownTables
 	layouts layouts
 }
 
@@ -50,7 +50,7 @@ func New(o Options) *Catalog {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	n := nodes{o.Session, o.Poll}
-	return &Catalog{opts: o, nodes: n, home: home{n}, layouts: layouts{o.Session}}
+	return &Catalog{opts: o, nodes: n, tables: ownTables{n}, layouts: layouts{o.Session}}
 }
 
 // Schema reads keyspaces of the physical schema.
@@ -58,9 +58,10 @@ func (c *Catalog) Schema(ctx context.Context, keyspaces ...string) (*schema.Sche
 	return Schema(ctx, c.opts.Session, keyspaces...)
 }
 
-// Load reads all entries, in any state. present says whether the catalogue's keyspace exists.
+// Load reads all entries, in any state. present reports whether keyspace
+// evenkeel exists.
 func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err error) {
-	if ok, err := c.home.founded(ctx); err != nil || !ok {
+	if ok, err := c.tables.keyspaceExists(ctx); err != nil || !ok {
 		return nil, false, err
 	}
 	var rows []Row
@@ -68,7 +69,7 @@ func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err
 	defer cancel()
 	err = c.nodes.ready(within, func() error {
 		rows = nil
-		ok, err := c.home.has(ctx, "layouts")
+		ok, err := c.tables.exists(ctx, "layouts")
 		if err != nil || !ok {
 			return err
 		}
@@ -80,7 +81,7 @@ func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err
 	}
 	for _, r := range rows {
 		if _, ok := r["state"]; !ok {
-			continue // the remains of an entry that was deleted and written at the same time
+			continue // one door deleted this entry while another one wrote it
 		}
 		e, err := readEntry(r)
 		if err != nil {
@@ -92,23 +93,19 @@ func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err
 	return entries, true, nil
 }
 
-// Present says whether the catalogue's keyspace exists.
-func (c *Catalog) Present(ctx context.Context) (bool, error) { return c.home.founded(ctx) }
+// Present reports whether keyspace evenkeel exists.
+func (c *Catalog) Present(ctx context.Context) (bool, error) { return c.tables.keyspaceExists(ctx) }
 
-// Found creates the catalogue if there is none, with three replicas in each data centre, or with
-// one on each node if there are fewer nodes.
+// Found creates the catalogue if it does not exist. A new keyspace evenkeel has three replicas in each
+// data centre, or one on each node of a data centre that has fewer nodes.
 func (c *Catalog) Found(ctx context.Context) error {
-	if ok, err := c.home.has(ctx, "layouts"); err != nil || ok {
+	if ok, err := c.tables.exists(ctx, "layouts"); err != nil || ok {
 		return err
 	}
-	like, err := c.home.everywhere(ctx)
-	if err != nil {
-		return err
-	}
-	return c.home.layouts(ctx, like)
+	return c.tables.ensureLayouts(ctx, nil)
 }
 
-// in returns the entry with another state.
+// in returns the entry with state s.
 func (e *Entry) in(s registry.State) *Entry {
 	n := *e
 	n.State = s
@@ -119,10 +116,10 @@ func (e *Entry) in(s registry.State) *Entry {
 // whether they do. A node that is read after that knows of all earlier changes.
 func (c *Catalog) Agree(ctx context.Context) bool { return c.nodes.agree(ctx) }
 
-// expired says whether an operation has used up its time.
+// expired reports whether the entry's operation has taken longer than its lease.
 func (c *Catalog) expired(e *Entry) bool { return c.opts.Now().Sub(e.Started) > c.opts.Lease }
 
-// own returns the entry with the caller as its owner from now on.
+// own returns the entry as that of an operation which starts now: it has a new owner id.
 func (c *Catalog) own(e *Entry) *Entry {
 	n := *e
 	n.Owner = c.opts.UUID()

@@ -204,7 +204,7 @@ func (d *dying) Query(ctx context.Context, cl wire.Consistency, cql string, valu
 func TestCreateDies(t *testing.T) {
 	b := embedded(t)
 	like := b.keyspaceOf(b.door(nil))
-	if err := b.door(nil).home.layouts(t.Context(), like); err != nil {
+	if err := b.door(nil).tables.ensureLayouts(t.Context(), like); err != nil {
 		t.Fatal(err)
 	}
 	took, undone := 0, 0
@@ -585,7 +585,7 @@ func TestReplication(t *testing.T) {
 	like := &schema.Keyspace{Name: "k", Replication: map[string]string{
 		"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "eu-west": "3", "us": "5",
 	}}
-	if err := c.home.layouts(t.Context(), like); err != nil {
+	if err := c.tables.ensureLayouts(t.Context(), like); err != nil {
 		t.Fatal(err)
 	}
 	want := "LOCAL_QUORUM CREATE KEYSPACE IF NOT EXISTS evenkeel WITH replication = " +
@@ -603,7 +603,7 @@ func TestKeyspaceIsThere(t *testing.T) {
 		"ONE SELECT keyspace_name FROM system_schema.keyspaces": func() ([]Row, error) { return []Row{{"keyspace_name": []byte(Keyspace)}}, nil },
 	}}
 	c := New(Options{Session: s, Now: time.Now, UUID: uuid})
-	if err := c.home.layouts(t.Context(), &schema.Keyspace{Name: "k"}); err != nil {
+	if err := c.tables.ensureLayouts(t.Context(), &schema.Keyspace{Name: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(s.asked, func(cql string) bool { return strings.Contains(cql, "CREATE TABLE IF NOT EXISTS evenkeel.layouts") }) {
@@ -639,7 +639,7 @@ func TestJustMade(t *testing.T) {
 			c := New(Options{Session: s, Now: time.Now, UUID: uuid, Poll: time.Millisecond})
 			for name, do := range map[string]func(context.Context) error{
 				"Load":   func(ctx context.Context) error { _, _, err := c.Load(ctx); return err },
-				"ensure": func(ctx context.Context) error { return c.home.layouts(ctx, &schema.Keyspace{Name: "k"}) },
+				"ensure": func(ctx context.Context) error { return c.tables.ensureLayouts(ctx, &schema.Keyspace{Name: "k"}) },
 			} {
 				reads = 0
 				ctx, cancel := t.Context(), context.CancelFunc(func() {})

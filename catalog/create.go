@@ -28,16 +28,16 @@ const settled = 5 * time.Second
 // leaves nothing behind. After any other error the table may or may not exist; Settle completes
 // or undoes the operation.
 func (c *Catalog) Create(ctx context.Context, e *Entry, like *schema.Keyspace, physical func(context.Context) error) (*schema.Table, error) {
-	if err := c.home.layouts(ctx, like); err != nil {
+	if err := c.tables.ensureLayouts(ctx, like); err != nil {
 		return nil, err
 	}
 	if e.Layout.Strategy == shard.Time {
-		if err := c.home.buckets(ctx); err != nil {
+		if err := c.tables.ensureBuckets(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if e.Layout.Strategy == shard.Rollover {
-		if err := c.home.rollovers(ctx); err != nil {
+		if err := c.tables.ensureRollovers(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -53,7 +53,7 @@ func (c *Catalog) Exists(ctx context.Context, keyspace, name string) (bool, erro
 
 // Noted says whether the catalogue has an entry of that name now, in any state.
 func (c *Catalog) Noted(ctx context.Context, keyspace, name string) (bool, error) {
-	if there, err := c.home.has(ctx, "layouts"); err != nil || !there {
+	if there, err := c.tables.exists(ctx, "layouts"); err != nil || !there {
 		return false, err
 	}
 	rows, err := c.opts.Session.Query(ctx, wire.LocalQuorum, "SELECT state FROM evenkeel.layouts"+whereKey, []byte(keyspace), []byte(name))

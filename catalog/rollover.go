@@ -75,8 +75,9 @@ func (d *Rollovers) Read(ctx context.Context, table [16]byte, next int) ([]Rollo
 	return out, nil
 }
 
-// Append appends an entry to a table's log. The door has read all entries before the number next. If
-// another door has appended entry next meanwhile, Append returns false and does nothing. If it returns an error, it may have appended the entry.
+// Append appends r to a table's log as entry number next. The caller has read all entries before it.
+// If another door has appended that entry meanwhile, Append does nothing and returns false. After an
+// error the entry may have been appended or not.
 func (d *Rollovers) Append(ctx context.Context, table [16]byte, next int, r Rollover) (bool, error) {
 	var from []byte
 	if r.From != nil {

@@ -14,10 +14,10 @@ import (
 func TestRolloverLog(t *testing.T) {
 	b := embedded(t)
 	c := b.door(nil)
-	if err := c.home.layouts(t.Context(), b.keyspaceOf(c)); err != nil {
+	if err := c.tables.ensureLayouts(t.Context(), b.keyspaceOf(c)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.home.rollovers(t.Context()); err != nil {
+	if err := c.tables.ensureRollovers(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	const part = 50

@@ -178,7 +178,7 @@ func parseLayout(options map[string]string, t *tables) (*shard.Layout, error) {
 // Adopt inserts an entry for a plain table, which has none yet, with the second table that a change
 // will fill. like is the table's keyspace. It returns ErrExists if the table has an entry.
 func (c *Catalog) Adopt(ctx context.Context, e *Entry, like *schema.Keyspace) error {
-	if err := c.home.layouts(ctx, like); err != nil {
+	if err := c.tables.ensureLayouts(ctx, like); err != nil {
 		return err
 	}
 	ok, err := c.layouts.insert(ctx, c.own(e.in(registry.Active)))

@@ -32,7 +32,7 @@ type Rules struct {
 
 // Rules reads the shard rules. It returns nil if there are none.
 func (c *Catalog) Rules(ctx context.Context) (*Rules, error) {
-	if ok, err := c.home.has(ctx, RulesTable); err != nil || !ok {
+	if ok, err := c.tables.exists(ctx, RulesTable); err != nil || !ok {
 		return nil, err
 	}
 	var rows []Row
@@ -58,7 +58,7 @@ func (c *Catalog) Rules(ctx context.Context) (*Rules, error) {
 // KeepRules replaces old, the rules that were read (nil: none), by next. It returns false if
 // others were written meanwhile.
 func (c *Catalog) KeepRules(ctx context.Context, old, next *Rules) (bool, error) {
-	if err := c.home.rules(ctx); err != nil {
+	if err := c.tables.ensureRules(ctx); err != nil {
 		return false, err
 	}
 	at := millis(next.Written)
