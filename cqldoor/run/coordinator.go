@@ -99,7 +99,7 @@ func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx
 			break
 		}
 		// If the schema cannot be read, it counts as unchanged.
-		changed = a.schema.fresh(ctx) == nil && a.state.Load() != e.state
+		changed = a.schema.refreshIfChanged(ctx) == nil && a.state.Load() != e.state
 		if !gaveUp && !changed {
 			break
 		}

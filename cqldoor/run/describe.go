@@ -17,7 +17,7 @@ import (
 // describe sends a DESCRIBE to the backend and changes its answer: it rewrites the statements of
 // sharded tables and leaves out the rows of the catalogue.
 func (x *viewer) describe(ctx context.Context, req *cqldoor.Request, text string, params *wire.Params) error {
-	if err := x.schemas.fresh(ctx); err != nil {
+	if err := x.schemas.refreshIfChanged(ctx); err != nil {
 		return err
 	}
 	keyspace := req.Keyspace

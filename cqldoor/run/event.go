@@ -39,7 +39,7 @@ func (r *Router) Events(bodies, out [][]byte) [][]byte {
 	}
 	before := x.view.Load()
 	if refresh {
-		x.refreshOrReport(context.Background())
+		x.refreshOrLog(context.Background())
 	}
 	now := x.view.Load()
 	for _, body := range schema {

@@ -125,7 +125,7 @@ func (x *viewer) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace
 // selectRows executes a SELECT and answers. metadataID is the id in an EXECUTE of v5, nil for a
 // QUERY.
 func (x *viewer) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
-	if err := x.schemas.fresh(ctx); err != nil {
+	if err := x.schemas.refreshIfChanged(ctx); err != nil {
 		return err
 	}
 	var env eval.Env

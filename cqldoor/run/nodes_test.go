@@ -43,7 +43,7 @@ func TestNodes(t *testing.T) {
 			}
 			c.Close()
 		}()
-		if err := a.schema.pulse(t.Context()); err != nil { // c told which schema it goes by after a had read
+		if err := a.schema.renewLease(t.Context()); err != nil { // c told which schema it goes by after a had read
 			t.Fatal(err)
 		}
 		s := newSceneOf(t, st, a)
@@ -111,7 +111,7 @@ func TestNodes(t *testing.T) {
 		}
 		b.Close()
 		closed = true
-		if err := a.schema.pulse(t.Context()); err != nil {
+		if err := a.schema.renewLease(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := mine(rows("SELECT peer, peer_port FROM system.peers_v2")); !slices.Equal(got, []string{"127.0.0.2 | 9043"}) {
@@ -173,7 +173,7 @@ func TestEventsOfNodes(t *testing.T) {
 	b := founding(t, st, "127.0.0.2:9042")
 	look := func(want ...string) {
 		t.Helper()
-		if err := a.schema.pulse(context.Background()); err != nil {
+		if err := a.schema.renewLease(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(heard, want) {

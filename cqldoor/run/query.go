@@ -103,7 +103,7 @@ func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace,
 	if x.doors.lapsed() {
 		late = x.doors.renew(ctx)
 	} else {
-		x.schema.freshOrReport(ctx)
+		x.schema.refreshIfChangedOrLog(ctx)
 	}
 	if x.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
 		if req.Op == wire.OpPrepare && asksExplain(req.Message) {
@@ -116,7 +116,7 @@ func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace,
 		// Another door may have made a sharded table of that name meanwhile. The store's error
 		// then refers to the physical table.
 		if resp.Op == wire.OpError {
-			x.schema.freshOrReport(ctx)
+			x.schema.refreshIfChangedOrLog(ctx)
 		}
 		if resp.Op != wire.OpError || x.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
 			req.Reply(resp)
@@ -186,7 +186,7 @@ func (x *queries) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace
 // Another door may have altered the table.
 func (x *queries) reconsider(ctx context.Context, req *cqldoor.Request, keyspace, text string, wrong error) error {
 	before := x.state.Load()
-	if err := x.schema.fresh(ctx); err != nil || x.state.Load() == before {
+	if err := x.schema.refreshIfChanged(ctx); err != nil || x.state.Load() == before {
 		return userFunction(ctx, x.schema.session, keyspace, text, wrong)
 	}
 	if n := target(syntax.Target(text), keyspace); n.Name != "" && x.state.Load().Table(n.Keyspace, n.Name) == nil {
@@ -217,7 +217,7 @@ func (x *queries) carryQuery(ctx context.Context, req *cqldoor.Request, s *state
 // prepareFresh answers a PREPARE after the door has read the present schema. Another door may
 // have changed the table, and the store may then have forgotten what the client had prepared.
 func (x *queries) prepareFresh(ctx context.Context, req *cqldoor.Request, s *statement) error {
-	x.schema.freshOrReport(ctx)
+	x.schema.refreshIfChangedOrLog(ctx)
 	st := x.state.Load()
 	for _, t := range s.tables() {
 		if st.Table(t.Keyspace, t.Name) == nil {

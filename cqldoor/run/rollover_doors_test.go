@@ -89,7 +89,7 @@ func (d *rollingDoors) pass(by time.Duration, alive ...int) {
 		if len(alive) > 0 && !slices.Contains(alive, n) {
 			continue
 		}
-		if err := s.router.schema.pulse(d.t.Context()); err != nil {
+		if err := s.router.schema.renewLease(d.t.Context()); err != nil {
 			d.t.Fatal(err)
 		}
 		d.age(s.router.schema.doors)

@@ -21,8 +21,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// schemas reads the catalogue and the store's schema, and keeps what the door knows of them: its State
-// and its view. It serves no requests.
+// schemas reads the store's schema and the catalogue, and publishes what it has read as two immutable
+// snapshots: the State, on which statements are planned, and the view. It serves no requests.
 type schemas struct {
 	opts      *Options
 	state     *states
@@ -33,27 +33,28 @@ type schemas struct {
 	claims    *claims
 	rollovers *rollovers
 
-	refreshing sync.Mutex
-	asked      atomic.Uint64 // number of refreshes requested
-	served     uint64        // value of asked when the last refresh began; guarded by refreshing
-	reported   map[string]bool
-	stale      map[[16]byte]time.Time // when each entry became stale, by table id
+	refreshing sync.Mutex    // held while the store is read and a new State is published
+	requested  atomic.Uint64 // how many refreshes callers have requested
+	served     uint64        // how many of these the last successful refresh has served; guarded by refreshing
+
+	logged map[string]bool        // warnings about entries that were logged; guarded by refreshing
+	stale  map[[16]byte]time.Time // stale entries by table id: when this door first saw each as stale; guarded by refreshing
 }
 
-// view is what schemas knows besides the State, at the same moment. It is an immutable snapshot.
+// view is an immutable snapshot of what the door knows besides the State. Both come from one reading.
 type view struct {
-	present  bool // the catalogue's keyspace exists
-	tables   map[string]map[string]*sharded
-	pending  map[syntax.Name]bool // entries without a table: one is being made or dropped, and is not shown
-	unserved map[syntax.Name]bool // tables that this door cannot serve, see add
-	hidden   map[syntax.Name]bool // physical tables of other names than the logical ones
-	left     []*catalog.Entry     // entries whose second physical table must still be dropped
-	physical *schema.Schema
-	names    catalog.Names // names of all tables of the store
-	version  [16]byte      // version of the store's schema
-	seen     *fleet.Seen   // the other doors, read before everything else; nil: this door is not registered
-	changing Changing
-	layouts  []LayoutState
+	present  bool                           // keyspace evenkeel exists
+	tables   map[string]map[string]*sharded // the sharded tables that this door serves, by keyspace and name
+	pending  map[syntax.Name]bool           // logical tables that are being created or dropped; clients do not see them
+	unserved map[syntax.Name]bool           // tables that this door cannot serve, see add
+	hidden   map[syntax.Name]bool           // physical tables whose name is not a logical table's; clients do not see them
+	left     []*catalog.Entry               // entries whose second physical table must still be dropped
+	physical *schema.Schema                 // the store's schema; only the keyspaces that have entries
+	names    catalog.Names                  // names of all tables of the store
+	version  [16]byte                       // version of the store's schema
+	seen     *fleet.Seen                    // the doors, read before everything else; nil: this door is not registered
+	changing Changing                       // which changes of layout are under way
+	layouts  []LayoutState                  // the layouts, as metrics show them
 }
 
 // sharded is one sharded table.
@@ -64,7 +65,7 @@ type sharded struct {
 }
 
 func newSchemas(o *Options, state *states) *schemas {
-	x := &schemas{opts: o, state: state, session: catalog.NewSession(o.Store), claims: newClaims(nil), reported: map[string]bool{}}
+	x := &schemas{opts: o, state: state, session: catalog.NewSession(o.Store), claims: newClaims(nil), logged: map[string]bool{}}
 	if o.Eras != nil {
 		x.claims = newClaims(o.Eras.Passed)
 	}
@@ -78,27 +79,28 @@ func newSchemas(o *Options, state *states) *schemas {
 	return x
 }
 
-// refresh reads the backend's state. A refresh that was requested before another one began is
-// served by that one.
+// refresh reads the store's schema and the catalogue, and publishes a new State and view. Callers that
+// wait for a running refresh share the next one.
 func (x *schemas) refresh(ctx context.Context) error {
-	ticket := x.asked.Add(1)
+	ticket := x.requested.Add(1)
 	x.refreshing.Lock()
 	defer x.refreshing.Unlock()
 	if x.served >= ticket {
-		return nil
+		return nil // a refresh that began after this call has ended
 	}
-	begun := x.asked.Load()
-	if err := x.load(ctx); err != nil {
+	begun := x.requested.Load()
+	if err := x.readAndUse(ctx); err != nil {
 		return fmt.Errorf("read the catalogue and the schema: %w", err)
 	}
 	x.served = begun
 	return nil
 }
 
-func (x *schemas) load(ctx context.Context) error {
-	// A state read in several steps is consistent only if the schema version is the same before
-	// and after. Otherwise a table could be dropped and created again between the steps, and its
-	// name would be known without its new entry.
+// readAndUse reads the store until its schema does not change during the reading, and publishes the
+// result. The reading takes several requests. If somebody drops a table and creates it again between
+// two of them, the door has the new table and the old entry. Readings are limited: after the last one
+// the door uses what it has read.
+func (x *schemas) readAndUse(ctx context.Context) error {
 	const tries = 20
 	for i := range tries {
 		seen, version, asked, err := x.doors.register(ctx)
@@ -114,7 +116,7 @@ func (x *schemas) load(ctx context.Context) error {
 			return err
 		}
 		if x.doors.member != nil && store.present && seen == nil {
-			continue // the catalogue was just made: this door registers before it uses any entry
+			continue // somebody has just created the catalogue: the door must register before it uses an entry
 		}
 		if after == version || i == tries-1 {
 			x.use(ctx, version, store, seen)
@@ -125,16 +127,16 @@ func (x *schemas) load(ctx context.Context) error {
 	return nil
 }
 
-// reading is what was read from the store.
+// reading is the result of read.
 type reading struct {
 	names    catalog.Names
 	entries  []*catalog.Entry
-	present  bool
-	physical *schema.Schema
-	rolled   map[[16]byte]*shard.Rolled // by table id
+	present  bool                       // keyspace evenkeel exists
+	physical *schema.Schema             // the keyspaces that have entries
+	rolled   map[[16]byte]*shard.Rolled // the shards of the keys of each table of strategy rollover, by table id
 }
 
-// read reads the store's schema and catalogue.
+// read reads the store's schema and the catalogue once.
 func (x *schemas) read(ctx context.Context) (*reading, error) {
 	known, err := x.catalog.Names(ctx)
 	if err != nil {
@@ -159,10 +161,10 @@ func (x *schemas) read(ctx context.Context) (*reading, error) {
 	return &reading{known, entries, present, physical, rolled}, nil
 }
 
-// use makes a reading the present state.
+// use publishes a reading as the present State and view.
 func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *fleet.Seen) {
 	applied, stale := x.catalog.Settle(ctx, s.entries, s.physical)
-	x.reportStale(stale)
+	x.logStale(stale)
 	v := &view{present: s.present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{},
 		unserved: map[syntax.Name]bool{}, hidden: map[syntax.Name]bool{}, physical: s.physical,
 		names: s.names, version: version, seen: seen}
@@ -176,7 +178,7 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 		x.add(v, state, e, s.rolled[e.ID])
 	}
 	x.claims.keep(state)
-	// Statements are planned on a state. If the new one is equal, the old one stays.
+	// The door plans statements again on a new State. So it keeps the old one if they are equal.
 	if old := x.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
 		x.state.replace(state)
 	}
@@ -189,8 +191,9 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	x.doors.tell(ctx)
 }
 
-// add adds a table to a new state. A table that this door cannot serve, because a door of another
-// release made it, is not treated as a plain table.
+// add adds the table of entry e to a new State and view. If this door cannot serve the table, because
+// a door of another release made it, add notes that in v.unserved: the door must not forward statements
+// on it as if it were a plain table.
 func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rolled) {
 	ks := v.physical.Keyspaces[e.Keyspace]
 	for _, name := range e.Hidden() {
@@ -200,7 +203,7 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rol
 		v.left = append(v.left, e)
 	}
 	if e.Layout.Plain() && e.Change == nil && e.Physical == e.Table {
-		return // a plain table whose change did not begin
+		return // no change has begun: the table is still a plain one
 	}
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
 	s.logical, _ = e.Logical(v.physical) // the table fits the layout, or the entry would not apply
@@ -225,7 +228,7 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rol
 		err = e.Foreign
 	}
 	if err != nil {
-		x.report(e, "a sharded table cannot be served by this door: "+err.Error())
+		x.logOnce(e, "a sharded table cannot be served by this door: "+err.Error())
 		v.unserved[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
 		v.unserved[syntax.Name{Keyspace: e.Keyspace, Name: e.Physical}] = true
 		return
@@ -245,18 +248,18 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rol
 	v.tables[e.Keyspace][e.Table] = s
 }
 
-// report logs once that an entry does not apply.
-func (x *schemas) report(e *catalog.Entry, why string) {
+// logOnce logs a warning about an entry, unless it was logged already.
+func (x *schemas) logOnce(e *catalog.Entry, why string) {
 	key := fmt.Sprintf("%s %x %s", e, e.ID, why)
-	if !x.reported[key] {
-		x.reported[key] = true
+	if !x.logged[key] {
+		x.logged[key] = true
 		x.opts.Log.Warn(why, "table", e.String())
 	}
 }
 
-// reportStale logs, once each, the entries that have been stale for a while. The entry of a table
-// that is just being dropped is not reported.
-func (x *schemas) reportStale(stale []*catalog.Entry) {
+// logStale logs each entry once that has been stale for half of pollEvery. A DROP TABLE that is under
+// way makes an entry stale for a shorter time.
+func (x *schemas) logStale(stale []*catalog.Entry) {
 	now := x.opts.Now()
 	since := make(map[[16]byte]time.Time, len(stale))
 	var names []string
@@ -266,8 +269,8 @@ func (x *schemas) reportStale(stale []*catalog.Entry) {
 			first = now
 		}
 		since[e.ID] = first
-		if key := fmt.Sprintf("stale %x", e.ID); now.Sub(first) >= pollEvery/2 && !x.reported[key] {
-			x.reported[key] = true
+		if key := fmt.Sprintf("stale %x", e.ID); now.Sub(first) >= pollEvery/2 && !x.logged[key] {
+			x.logged[key] = true
 			names = append(names, e.String())
 		}
 	}
@@ -277,8 +280,8 @@ func (x *schemas) reportStale(stale []*catalog.Entry) {
 	}
 }
 
-// fresh refreshes the state if the store's schema has changed.
-func (x *schemas) fresh(ctx context.Context) error {
+// refreshIfChanged asks the store for the version of its schema, and calls refresh if that is new.
+func (x *schemas) refreshIfChanged(ctx context.Context) error {
 	version, err := x.catalog.Version(ctx)
 	if err != nil {
 		return err
@@ -289,19 +292,19 @@ func (x *schemas) fresh(ctx context.Context) error {
 	return x.refresh(ctx)
 }
 
-// freshOrReport calls fresh for callers that can continue without it. If fresh fails, it logs the
-// error and keeps the old state.
-func (x *schemas) freshOrReport(ctx context.Context) {
+// refreshIfChangedOrLog calls refreshIfChanged for a caller that can continue without it: if
+// refreshIfChanged fails, it logs the error, and the old State stays.
+func (x *schemas) refreshIfChangedOrLog(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
-	if err := x.fresh(within); err != nil && ctx.Err() == nil {
+	if err := x.refreshIfChanged(within); err != nil && ctx.Err() == nil {
 		x.opts.Log.Warn("the schema cannot be looked at; what is known goes on being served", "error", err)
 	}
 }
 
-// refreshOrReport refreshes in the background. If that fails it logs the error and keeps the old
-// state.
-func (x *schemas) refreshOrReport(ctx context.Context) {
+// refreshOrLog calls refresh for a caller that can continue without it: if refresh fails, it logs the
+// error, and the old State stays.
+func (x *schemas) refreshOrLog(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
 	if err := x.refresh(within); err != nil && ctx.Err() == nil {
@@ -309,9 +312,9 @@ func (x *schemas) refreshOrReport(ctx context.Context) {
 	}
 }
 
-// pulse renews the lease: it tells the other doors that this one is alive, checks whether they
-// have changed anything, and reads the changes.
-func (x *schemas) pulse(ctx context.Context) error {
+// renewLease tells the other doors that this one is alive, and asks the store whether anything has
+// changed. It reads what has changed, and renews the lease.
+func (x *schemas) renewLease(ctx context.Context) error {
 	v := x.view.Load()
 	seen, version, asked, err := x.doors.register(ctx)
 	if err != nil {
@@ -328,40 +331,43 @@ func (x *schemas) pulse(ctx context.Context) error {
 	return nil
 }
 
+// poll renews the lease at intervals and whenever a request waits for it, and refreshes at longer
+// intervals, until ctx is done.
 func (x *schemas) poll(ctx context.Context) {
 	every := x.doors.lookEvery()
-	all, look := time.NewTicker(pollEvery), time.NewTicker(every)
-	defer all.Stop()
-	defer look.Stop()
+	refresh, renew := time.NewTicker(pollEvery), time.NewTicker(every)
+	defer refresh.Stop()
+	defer renew.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-all.C:
-			x.refreshOrReport(ctx)
+		case <-refresh.C:
+			x.refreshOrLog(ctx)
 		case <-x.doors.renewals.wake:
-			x.renewForAll(ctx)
-		case <-look.C:
+			x.renewForWaiting(ctx)
+		case <-renew.C:
 			within, cancel := context.WithTimeout(ctx, refreshLimit)
-			_ = x.pulse(within) // the refresh reports errors
+			_ = x.renewLease(within) // if this goes on to fail, the next refresh logs the error
 			cancel()
-			if now := x.doors.lookEvery(); now != every { // the catalogue was just made and gives another lease
+			if now := x.doors.lookEvery(); now != every { // the catalogue was just created: this door now has a lease
 				every = now
-				look.Reset(every)
+				renew.Reset(every)
 			}
 		}
 	}
 }
 
-// renewForAll serves the waiting requests. Only the poller calls it.
-func (x *schemas) renewForAll(ctx context.Context) {
+// renewForWaiting renews the lease once for all requests that wait in membership.renew. Only poll
+// calls it.
+func (x *schemas) renewForWaiting(ctx context.Context) {
 	x.doors.renewals.mu.Lock()
 	waiting := x.doors.renewals.waiting
 	x.doors.renewals.waiting = nil
 	x.doors.renewals.mu.Unlock()
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
-	err := x.pulse(within)
+	err := x.renewLease(within)
 	if err != nil {
 		x.opts.Log.Warn("the store cannot be asked whether tables have changed; statements on sharded tables are refused until it can", "error", err)
 		err = errLapsed

@@ -97,7 +97,7 @@ func (u *unknown) lookAgain(ctx context.Context) error {
 	if err := u.look(ctx); err != nil {
 		return err
 	}
-	if err := u.x.fresh(ctx); err != nil {
+	if err := u.x.refreshIfChanged(ctx); err != nil {
 		return err
 	}
 	for _, n := range u.tables {
