@@ -21,85 +21,93 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Under strategy rollover, a write that only adds goes to the current shard of its key. When a door
-// estimates that the current shard is nearly full, it makes the next shard current in two steps.
+// Under strategy rollover, each partition key has a current shard. An insert or update goes there,
+// unless it is one that must reach all shards of the key (see checkAhead). When a door estimates that
+// the current shard will soon be full, it adds the next shard in two steps:
 //
-//  1. The door announces the shard in the directory (catalog.Rollovers). The announcement has an
-//     opening, which is a time. Every door reads the directory when it renews its lease. So after
-//     one lease every door knows the shard. From then on, doors read the shard, and send it each
-//     deletion whose timestamp is not before the opening.
-//  2. The door marks the shard open. A door writes to an open shard when its own clock has passed
-//     the opening. It writes there only cells whose timestamp is not before the opening. A write
-//     with an earlier timestamp goes to an earlier shard.
+//  1. It announces the shard: it appends an entry with the shard's opening to the directory
+//     (catalog.Rollovers). The opening is a time in the future. Every door reads new entries when it
+//     renews its lease, so one lease later every door knows the shard. A door that knows the shard
+//     reads it, and sends it each deletion whose timestamp is not before the opening.
+//  2. It marks the shard open: it appends a second entry. The shard is then the current one for writes
+//     whose timestamp is not before the opening, as soon as the writing door's clock has passed the
+//     opening. Writes with an earlier timestamp go to an earlier shard.
 //
-// No deletion may miss a cell. For one lease, some doors do not know the shard and do not send
-// their deletions to it. Therefore the opening is later than the timestamp of every such deletion:
-// it is one lease ahead, plus the largest difference between clocks, plus the most that a timestamp
-// may be ahead of a clock. If the store takes too long for the announcement, the opening comes too
-// early. Then the door never opens that shard, and announces another one.
+// A deletion must reach every cell that it deletes. Doors that do not know the shard do not send their
+// deletions to it. This is safe if all these deletions are older than the opening: they have nothing to
+// delete in the shard. So the announcing door adds to its clock
 //
-// A plan.Table holds a snapshot of the directory. When the directory changes, the door makes a new
-// State. The door repeats a request that was planned on the old State only if the request may have
-// missed a shard (premise.go). A new shard of one key does not disturb requests on other keys.
+//   - announcing, in which the store must have stored the announcement,
+//   - one lease, after which every door knows the shard,
+//   - clockSkew, by which another door's clock may be ahead, and
+//   - aheadOfClock, by which a deletion's timestamp may be ahead of its door's clock.
+//
+// If the store takes longer than announcing, the opening is too early. The door then never opens that
+// shard, and announces another one.
+//
+// A plan.Table holds a snapshot of the directory. When the directory changes, the door publishes a new
+// State. After an answer, the door repeats a request that it had planned on the old State, but only if
+// the request may have missed a shard (premise.go). So a new shard of one key does not disturb requests
+// on other keys.
 
 const (
 	// aheadOfClock is how far the timestamp of a deletion may be ahead of the door's clock.
 	aheadOfClock = 2 * time.Second
 
-	// announcing is how long the store may take for an announcement.
+	// announcing is how long the store may take to store an announcement.
 	announcing = time.Second
 
 	// clockSkew is the largest difference between the clocks of two doors.
 	clockSkew = time.Second
 
-	// openingMargin is how far a shard's opening is ahead of the clock of the only door, at first.
+	// openingMargin is the first value of rollovers.margin.
 	openingMargin = 20 * time.Millisecond
 )
 
-// rollovers moves keys on to their next shards.
+// rollovers announces and opens shards of tables of strategy rollover.
 type rollovers struct {
 	x         *schemas
 	catalogue *catalog.Rollovers
 	fills     fills
-	wake      chan struct{}
+	wake      chan struct{} // wakes run: due has a new element
 
-	writing time.Duration // see announcing
-	ahead   time.Duration // see aheadOfClock
-	skew    time.Duration // see clockSkew
+	announcing   time.Duration // the constants, which tests change
+	aheadOfClock time.Duration
+	clockSkew    time.Duration
 
-	reading sync.Mutex            // after schemas.refreshing, before mu
-	logs    map[[16]byte]*readLog // what this door has read of each table's log; guarded by reading
+	reading sync.Mutex            // locked after schemas.refreshing and before mu
+	logs    map[[16]byte]*readLog // by table id; guarded by reading
 
-	mu     sync.Mutex
-	margin time.Duration              // if there is no other door: how far the opening of a shard is ahead
-	due    []*fill                    // fills that have reached their next mark
-	mine   map[rolledTo]*announcement // the shards that this door has announced and not opened yet
-	closed map[rolledTo]time.Time     // the announced shards that are not open, and since when this door knows of them
+	mu        sync.Mutex
+	margin    time.Duration              // how far an opening is ahead of the clock if there is no other door
+	due       []*fill                    // the fills that run must look at
+	announced map[keyShard]*announcement // the shards that this door has announced and not opened yet
+	closed    map[keyShard]time.Time     // the shards that any door has announced and none has opened: when this door read the announcement
 
-	full    sync.Map // ids of the tables of which it was logged that a key has no further shard
-	started int64    // when the door started, in microseconds
-	latest  sync.Map // table id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
+	loggedFull sync.Map // table ids: this door has logged that a key of the table may have no further shard
+	started    int64    // when the door started, in microseconds
+	deleted    sync.Map // table id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
 }
 
-// readLog is the part of a table's log that this door has read.
+// readLog holds what this door has read of a table's log.
 type readLog struct {
-	next   int // the number of the next entry
-	rolled *shard.Rolled
+	next   int           // the number of the first entry that it has not read
+	rolled *shard.Rolled // the shards of the table's keys by the entries before
 }
 
-// rolledTo names a shard of a key.
-type rolledTo struct {
+// keyShard identifies a shard of a partition key.
+type keyShard struct {
 	table [16]byte
-	key   string
+	key   string // serialized
 	shard int
 }
 
-// announcement is that of a shard by this door.
+// announcement is an announcement that this door has appended to the directory.
 type announcement struct {
-	from  int64     // the opening
-	done  time.Time // when the store had it
-	good  bool      // the opening is later than the timestamps of deletions that do not reach the shard
-	known bool      // this door's State has the shard
+	from    int64     // the opening
+	stored  time.Time // when the store had stored it
+	safe    bool      // deletions that do not reach the shard are older than the opening
+	inState bool      // this door's State has the shard
 }
 
 func newRollovers(x *schemas) *rollovers {
@@ -108,15 +116,16 @@ func newRollovers(x *schemas) *rollovers {
 		door = uuid()
 	}
 	o := &rollovers{x: x, catalogue: catalog.NewRollovers(x.session, door), wake: make(chan struct{}, 1),
-		logs: map[[16]byte]*readLog{}, mine: map[rolledTo]*announcement{}, closed: map[rolledTo]time.Time{}, margin: openingMargin, writing: announcing, ahead: aheadOfClock, skew: clockSkew}
+		logs: map[[16]byte]*readLog{}, announced: map[keyShard]*announcement{}, closed: map[keyShard]time.Time{},
+		margin: openingMargin, announcing: announcing, aheadOfClock: aheadOfClock, clockSkew: clockSkew}
 	if now := x.opts.Now; now != nil {
 		o.started = now().UnixMicro()
 	}
 	return o
 }
 
-// tally is a write to the current shard of a key, to be counted when the store has carried it out.
-// Before, the door does not know whether the client may write.
+// tally is a write to the current shard of a key. The door counts it when the store has carried it out:
+// before that, the door does not know whether the client has the right to write.
 type tally struct {
 	table *plan.Table
 	key   []byte
@@ -125,15 +134,15 @@ type tally struct {
 	now   int64 // microseconds
 }
 
-// draw returns the shard of a write that only adds. now and stamp are in microseconds. The tally is
-// nil if the write does not fill the current shard.
+// draw returns the shard for a write that only adds, with timestamp stamp, at the time now, both in
+// microseconds. The tally is nil if the write goes to an earlier shard than the current one.
 func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stamp, now int64) (int, *tally) {
 	if !rule.On(rule.OpenedBeforeWritten) {
 		return t.Layout.Rolled.Shards(key), nil
 	}
 	n := t.Layout.Rolled.Current(key, min(stamp, now))
 	if n != t.Layout.Rolled.Current(key, now) {
-		return n, nil // an older timestamp
+		return n, nil // stamp is before the opening of the current shard
 	}
 	size := len(key)
 	for i := range b.Mutations {
@@ -142,7 +151,7 @@ func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stam
 	return n, &tally{t, key, n, int64(size), now}
 }
 
-// count counts a write that the store has carried out.
+// count counts a write that the store has carried out. It wakes run if the write has made a fill due.
 func (o *rollovers) count(t *tally) {
 	f := o.fills.count(t)
 	if f == nil {
@@ -157,7 +166,7 @@ func (o *rollovers) count(t *tally) {
 	}
 }
 
-// counting is the premise of a write to one shard that is counted when the store has carried it
+// counting is the premise of a write to one shard. It counts the write when the store has carried it
 // out.
 type counting struct {
 	*statement
@@ -171,20 +180,20 @@ func (c *counting) Holds(at *wire.Arrival) bool {
 	return c.statement.Holds(at)
 }
 
-// latestOf returns the latest timestamp of a deletion on a table. first is its value if there was
-// none.
-func (o *rollovers) latestOf(table [16]byte, first int64) *atomic.Int64 {
-	at, ok := o.latest.Load(table)
+// latestDeletion returns the latest timestamp of a deletion on a table. If this door has sent none, its
+// value is first.
+func (o *rollovers) latestDeletion(table [16]byte, first int64) *atomic.Int64 {
+	latest, ok := o.deleted.Load(table)
 	if !ok {
 		made := new(atomic.Int64)
 		made.Store(first)
-		at, _ = o.latest.LoadOrStore(table, made)
+		latest, _ = o.deleted.LoadOrStore(table, made)
 	}
-	return at.(*atomic.Int64)
+	return latest.(*atomic.Int64)
 }
 
-// catchUp reads the new entries of a table's log, and returns the shards of the table's keys. The
-// caller holds reading.
+// catchUp reads the entries of a table's log that this door has not read, and returns the shards of the
+// table's keys by all entries. The caller holds reading.
 func (o *rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
 	l := o.logs[table]
 	if l == nil {
@@ -221,9 +230,10 @@ func (o *rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled,
 	return l.rolled, nil
 }
 
-// apply applies an entry of a table's log.
+// apply applies an entry of a table's log to the shards of the table's keys, and to closed. It returns
+// false if the entry cannot follow the earlier ones.
 func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover) bool {
-	at := rolledTo{table, string(r.Key), r.Shard}
+	at := keyShard{table, string(r.Key), r.Shard}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if r.From == nil {
@@ -236,7 +246,8 @@ func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover
 	return to.Announce(r.Key, r.Shard, *r.From)
 }
 
-// rolled reads the logs of the tables among entries that have strategy rollover.
+// rolled catches up with the logs of the entries of strategy rollover, and returns the shards of their
+// keys by table id. It forgets the logs of other tables.
 func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
@@ -258,12 +269,12 @@ func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[
 	return out, nil
 }
 
-// adopt reads the new entries of all logs. If there are any, it makes a new State.
-func (o *rollovers) adopt(ctx context.Context) error {
+// catchUpAll reads the new entries of all logs. If there are any, it publishes a new State.
+func (o *rollovers) catchUpAll(ctx context.Context) error {
 	o.x.refreshing.Lock()
 	defer o.x.refreshing.Unlock()
 	old, v := o.x.state.Load(), o.x.view.Load()
-	fresh := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
+	next := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
 	changed := false
 	for keyspace, tables := range old.Tables {
 		for name, t := range tables {
@@ -287,40 +298,42 @@ func (o *rollovers) adopt(ctx context.Context) error {
 				return err
 			}
 			changed = true
-			fresh.Tables[keyspace] = maps.Clone(fresh.Tables[keyspace])
-			fresh.Tables[keyspace][name] = now
+			next.Tables[keyspace] = maps.Clone(next.Tables[keyspace])
+			next.Tables[keyspace][name] = now
 		}
 	}
 	if changed {
-		o.x.state.replace(fresh)
+		o.x.state.replace(next)
 	}
 	return nil
 }
 
-// since notes, at the door's start, which tables there are. Before the start the door may have
-// sent deletions with timestamps ahead of its clock.
-func (o *rollovers) since(v *view) {
+// assumeDeletions is called at the door's start. An earlier run of the door may have sent deletions with
+// timestamps ahead of its clock. So assumeDeletions takes the highest possible one as the latest
+// timestamp of a deletion on each table of v.
+func (o *rollovers) assumeDeletions(v *view) {
 	for _, tables := range v.tables {
 		for _, t := range tables {
 			if t.entry.Layout.Strategy == shard.Rollover {
-				o.latestOf(t.entry.ID, o.started+o.ahead.Microseconds())
+				o.latestDeletion(t.entry.ID, o.started+o.aheadOfClock.Microseconds())
 			}
 		}
 	}
 }
 
-// checkAhead refuses a write to all shards of a key whose timestamp is so far in the future that
-// later shards would need the write too. It notes the timestamp of any other.
+// checkAhead checks the timestamp of a write that goes to all shards of a key, as a deletion does. It
+// refuses a timestamp more than aheadOfClock ahead of the door's clock, because shards that are announced
+// later would need the write too. It notes any other timestamp in rollovers.deleted.
 func (p *placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
 	if w.Table.Layout.Strategy != shard.Rollover || w.Adds(b) || !rule.On(rule.NothingFromTheFuture) {
 		return nil
 	}
 	stamp := p.timeOf(req, params, b)
-	if ahead := stamp - p.now().UnixMicro(); ahead > p.rollovers.ahead.Microseconds() {
+	if ahead := stamp - p.now().UnixMicro(); ahead > p.rollovers.aheadOfClock.Microseconds() {
 		return wire.Invalidf("write_sharding: under strategy 'rollover', a deletion, a null, a TTL or a write of a collection goes to the shards that its key has now, and its timestamp is %s ahead of the door's clock: "+
 			"it would have to reach shards that come later; use a timestamp of now, or let the door give it", time.Duration(ahead)*time.Microsecond)
 	}
-	at := p.rollovers.latestOf(w.Table.ID, math.MinInt64)
+	at := p.rollovers.latestDeletion(w.Table.ID, math.MinInt64)
 	for {
 		last := at.Load()
 		if last >= stamp || at.CompareAndSwap(last, stamp) {

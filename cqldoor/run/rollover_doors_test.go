@@ -193,7 +193,7 @@ func TestDoorDiesWhileItOpens(t *testing.T) {
 			o := d.scenes[0].router.schema.rollovers
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			return len(o.mine) > 0
+			return len(o.announced) > 0
 		}
 		for !mine() {
 			d.write(0, 4)
@@ -239,7 +239,7 @@ func TestStalledDoorRollsOver(t *testing.T) {
 			}
 			a := p.stalled(w, text, id, func() {
 				o := p.scene.router.schema.rollovers
-				o.writing, o.ahead, o.skew = 0, 0, 0 // its opening is soon
+				o.announcing, o.aheadOfClock, o.clockSkew = 0, 0, 0 // its opening is soon
 				p.roll(table, be32(1))
 				name := strings.TrimPrefix(table, p.keyspace+".")
 				for p.scene.router.state.Load().Table(p.keyspace, name).Layout.Rolled.Current(be32(1), time.Now().UnixMicro()) < 2 {

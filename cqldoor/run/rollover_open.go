@@ -17,7 +17,7 @@ import (
 
 // This file estimates how full shards are, and announces and opens the next ones (see rollover.go).
 
-// run moves keys on until ctx is done.
+// run announces and opens shards until ctx is done.
 func (o *rollovers) run(ctx context.Context) {
 	tick := time.NewTicker(o.x.doors.lookEvery())
 	defer tick.Stop()
@@ -36,8 +36,8 @@ func (o *rollovers) run(ctx context.Context) {
 	}
 }
 
-// step looks at the fills that have reached their marks, announces shards, and opens those that
-// every door knows of.
+// step looks at the fills that are due, which may announce shards, and opens the announced shards that
+// every door knows.
 func (o *rollovers) step(ctx context.Context) error {
 	o.mu.Lock()
 	due := o.due
@@ -52,7 +52,7 @@ func (o *rollovers) step(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := o.know(ctx); err != nil {
+	if err := o.addAnnounced(ctx); err != nil {
 		return err
 	}
 	ripe := o.ripe()
@@ -61,34 +61,34 @@ func (o *rollovers) step(ctx context.Context) error {
 			return err
 		}
 		o.mu.Lock()
-		delete(o.mine, at)
+		delete(o.announced, at)
 		o.mu.Unlock()
 	}
 	if len(ripe) > 0 {
-		return o.adopt(ctx)
+		return o.catchUpAll(ctx)
 	}
 	return nil
 }
 
-// know renews the State if this door has announced shards since the last time.
-func (o *rollovers) know(ctx context.Context) error {
-	var fresh []*announcement
+// addAnnounced has the State get the shards that this door has announced since the last call.
+func (o *rollovers) addAnnounced(ctx context.Context) error {
+	var unknown []*announcement
 	o.mu.Lock()
-	for _, a := range o.mine {
-		if !a.known {
-			fresh = append(fresh, a)
+	for _, a := range o.announced {
+		if !a.inState {
+			unknown = append(unknown, a)
 		}
 	}
 	o.mu.Unlock()
-	if len(fresh) == 0 {
+	if len(unknown) == 0 {
 		return nil
 	}
-	if err := o.adopt(ctx); err != nil {
+	if err := o.catchUpAll(ctx); err != nil {
 		return err
 	}
 	o.mu.Lock()
-	for _, a := range fresh {
-		a.known = true
+	for _, a := range unknown {
+		a.inState = true
 	}
 	o.mu.Unlock()
 	return nil
@@ -100,8 +100,8 @@ const appends = 8
 // errAppends says that every try has failed.
 var errAppends = errors.New("other doors write the directory of rollovers all the time")
 
-// next returns the number of the next entry of a table's log, and how many shards a key has by the
-// entries before.
+// next returns the number of the first entry of a table's log that this door has not read, and how many
+// shards a key has by the entries before.
 func (o *rollovers) next(table [16]byte, key string) (next, has int) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
@@ -126,13 +126,13 @@ func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n 
 			return err
 		}
 		if did {
-			done := o.x.doors.lease.Now()
+			stored := o.x.doors.lease.Now()
 			o.mu.Lock()
-			o.mine[rolledTo{table, key, n}] = &announcement{from: from, done: done, good: done.Sub(began) <= o.writing}
+			o.announced[keyShard{table, key, n}] = &announcement{from: from, stored: stored, safe: stored.Sub(began) <= o.announcing}
 			o.mu.Unlock()
 			return nil
 		}
-		if err := o.adopt(ctx); err != nil {
+		if err := o.catchUpAll(ctx); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n 
 }
 
 // open marks a shard open that this door has announced.
-func (o *rollovers) open(ctx context.Context, at rolledTo) error {
+func (o *rollovers) open(ctx context.Context, at keyShard) error {
 	for range appends {
 		next, has := o.next(at.table, at.key)
 		if has < at.shard {
@@ -150,7 +150,7 @@ func (o *rollovers) open(ctx context.Context, at rolledTo) error {
 		if did || err != nil {
 			return err
 		}
-		if err := o.adopt(ctx); err != nil {
+		if err := o.catchUpAll(ctx); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (o *rollovers) open(ctx context.Context, at rolledTo) error {
 func (o *rollovers) opening(table [16]byte) int64 {
 	now := o.x.opts.Now().UnixMicro()
 	if o.x.doors.member != nil {
-		return now + (o.writing + o.leaseAndDrift() + o.ahead + o.skew).Microseconds()
+		return now + (o.announcing + o.leaseAndDrift() + o.aheadOfClock + o.clockSkew).Microseconds()
 	}
 	if !rule.On(rule.NothingFromTheFuture) {
 		return now
@@ -169,52 +169,52 @@ func (o *rollovers) opening(table [16]byte) int64 {
 	o.mu.Lock()
 	margin := o.margin
 	o.mu.Unlock()
-	return max(now+margin.Microseconds(), o.latestOf(table, math.MinInt64).Load()+1)
+	return max(now+margin.Microseconds(), o.latestDeletion(table, math.MinInt64).Load()+1)
 }
 
-// ripe returns the shards that this door has announced and that every door knows of by now. It
-// forgets those that must stay closed.
-func (o *rollovers) ripe() []rolledTo {
+// ripe returns the shards that this door has announced and may open now, because every door knows them.
+// It forgets those that must stay closed.
+func (o *rollovers) ripe() []keyShard {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now, wait := o.x.doors.lease.Now(), o.leaseAndDrift()
-	var out []rolledTo
-	for at, a := range o.mine {
-		if !a.known {
+	var out []keyShard
+	for at, a := range o.announced {
+		if !a.inState {
 			continue
 		}
 		if o.x.doors.member == nil {
-			// This door knows of the shard: its State has been renewed since. A deletion that is under
-			// way and was planned before will be done again. Those that were answered are noted.
-			a.good = o.latestOf(at.table, math.MinInt64).Load() < a.from || !rule.On(rule.NothingFromTheFuture)
-			if !a.good {
-				o.margin = min(2*o.margin, 2*o.ahead)
+			// There is no other door, and this door's State has the shard. The door repeats a deletion that
+			// is under way and was planned on an older State. It has noted the timestamps of the others.
+			a.safe = o.latestDeletion(at.table, math.MinInt64).Load() < a.from || !rule.On(rule.NothingFromTheFuture)
+			if !a.safe {
+				o.margin = min(2*o.margin, 2*o.aheadOfClock)
 			}
 		}
 		switch {
-		case !a.good:
-			delete(o.mine, at)
+		case !a.safe:
+			delete(o.announced, at)
 			o.closed[at] = time.Time{} // the next one is announced at once
-		case now.Sub(a.done) >= wait:
+		case now.Sub(a.stored) >= wait:
 			out = append(out, at)
 		}
 	}
-	slices.SortFunc(out, func(a, b rolledTo) int { return a.shard - b.shard })
+	slices.SortFunc(out, func(a, b keyShard) int { return a.shard - b.shard })
 	return out
 }
 
-// pending says whether shard n of a key, which is announced and not open, will be opened. A door
-// that does not open its shard in time has gone. If the shard is not known as closed, it has just
-// been opened, and the next State has that. The caller holds mu.
-func (o *rollovers) pending(at rolledTo) bool {
-	if o.mine[at] != nil {
+// pending reports whether a door will still open a shard that the State has as announced and not open.
+// A door that has not opened its shard in time is gone. A shard that is not in closed was opened just
+// now, and the next State will have it as open. The caller holds mu.
+func (o *rollovers) pending(at keyShard) bool {
+	if o.announced[at] != nil {
 		return true
 	}
 	since, known := o.closed[at]
 	return !known || o.x.doors.lease.Now().Sub(since) < 3*o.leaseAndDrift()
 }
 
-// leaseAndDrift returns how long a door may go by an older directory, by another door's clock.
+// leaseAndDrift returns how long another door may use an older directory, measured by this door's clock.
 func (o *rollovers) leaseAndDrift() time.Duration {
 	if o.x.doors.member == nil {
 		return 0
@@ -223,13 +223,13 @@ func (o *rollovers) leaseAndDrift() time.Duration {
 	return length + length/10
 }
 
-// lead returns how long it takes, from the announcement of a shard, until doors write to it.
+// lead returns how long after the announcement of a shard the doors write to it.
 func (o *rollovers) lead() time.Duration {
 	if o.x.doors.member == nil {
 		return 0
 	}
 	// The doors read the directory at intervals, and open shards at intervals.
-	return o.writing + o.leaseAndDrift() + o.ahead + o.skew + 2*o.x.doors.lookEvery()
+	return o.announcing + o.leaseAndDrift() + o.aheadOfClock + o.clockSkew + 2*o.x.doors.lookEvery()
 }
 
 // doors returns how many doors are alive, and how many of them come before this one in the order of
@@ -270,7 +270,7 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	}
 	has, open := t.Layout.Rolled.Shards([]byte(f.key)), t.Layout.Rolled.Last([]byte(f.key))
 	o.mu.Lock()
-	pending := has > open && o.pending(rolledTo{f.table, f.key, has})
+	pending := has > open && o.pending(keyShard{f.table, f.key, has})
 	o.mu.Unlock()
 	f.mu.Lock()
 	now := o.x.opts.Now().UnixMicro()
@@ -306,7 +306,7 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 		due = now-f.ready >= int64(min(rank, 2))*2*o.x.doors.lookEvery().Microseconds()
 	}
 	if rest <= 0 && open <= at && at >= t.Layout.Max {
-		if _, told := o.full.LoadOrStore(f.table, true); !told {
+		if _, told := o.loggedFull.LoadOrStore(f.table, true); !told {
 			o.x.opts.Log.Warn("a key has as many shards as it may have ('max'); its last shard takes all further rows", "table", t.Keyspace+"."+t.Name, "shards", at)
 		}
 	}
@@ -334,8 +334,8 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	return err
 }
 
-// said returns what the directory says that other doors have written to the shard of a fill. If
-// there are no other doors, an earlier run of this door may have written to it.
+// said returns how much other doors have written to the shard of a fill, by the directory. An earlier
+// run of this door counts as another door.
 func (o *rollovers) said(ctx context.Context, f *fill, doors int) (sum, error) {
 	f.mu.Lock()
 	at, said := f.shard, f.said
@@ -378,7 +378,8 @@ func (o *rollovers) tableOf(id [16]byte) *plan.Table {
 	return nil
 }
 
-// leave shares the counts that the door has not shared yet. The doors that remain then know them.
+// leave runs at the door's end. It writes the counts that this door has not shared yet to the directory,
+// where the remaining doors read them.
 func (o *rollovers) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
 	defer cancel()

@@ -77,9 +77,9 @@ func (s *scene) roll(table string, key []byte) {
 	x.rollovers.mu.Unlock()
 	for _, do := range []func() error{
 		func() error { return x.rollovers.announce(ctx, at.ID, string(key), n) },
-		func() error { return x.rollovers.adopt(ctx) },
-		func() error { return x.rollovers.open(ctx, rolledTo{at.ID, string(key), n}) },
-		func() error { return x.rollovers.adopt(ctx) },
+		func() error { return x.rollovers.catchUpAll(ctx) },
+		func() error { return x.rollovers.open(ctx, keyShard{at.ID, string(key), n}) },
+		func() error { return x.rollovers.catchUpAll(ctx) },
 	} {
 		if err := do(); err != nil {
 			s.t.Fatal(err)
@@ -375,7 +375,7 @@ func openedBeforeWritten(w *twins) string {
 	if did, err := x.rollovers.catalogue.Append(context.Background(), t.ID, next, catalog.Rollover{Key: be32(1), Shard: 2, From: new(int64)}); err != nil || !did {
 		w.t.Fatal(did, err)
 	}
-	if err := x.rollovers.adopt(context.Background()); err != nil {
+	if err := x.rollovers.catchUpAll(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
 	if fault := steps("SELECT * FROM TABLE WHERE p = 1", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'y')")(w); fault != "" {
@@ -390,8 +390,8 @@ func openedBeforeWritten(w *twins) string {
 // nothingFromTheFuture deletes with a timestamp of the future, then goes on to the next shard, and
 // writes there with an earlier timestamp.
 func nothingFromTheFuture(w *twins) string {
-	w.router.schema.rollovers.ahead = time.Hour // the deletion is taken, and the shard opens after it
-	defer func() { w.router.schema.rollovers.ahead = aheadOfClock }()
+	w.router.schema.rollovers.aheadOfClock = time.Hour // the deletion is taken, and the shard opens after it
+	defer func() { w.router.schema.rollovers.aheadOfClock = aheadOfClock }()
 	soon := time.Now().Add(2 * time.Second).UnixMicro()
 	if fault := w.write(fmt.Sprintf("DELETE FROM TABLE USING TIMESTAMP %d WHERE p = 1", soon)); fault != "" {
 		return fault

@@ -323,7 +323,7 @@ func (x *schemas) renewLease(ctx context.Context) error {
 	if version != v.version || v != x.view.Load() || !sameSeen(seen, v.seen) {
 		return x.refresh(ctx)
 	}
-	if err := x.rollovers.adopt(ctx); err != nil {
+	if err := x.rollovers.catchUpAll(ctx); err != nil {
 		return err
 	}
 	x.doors.lease.Renew(asked)

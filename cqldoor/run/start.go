@@ -53,7 +53,7 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := x.refresh(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
-	x.rollovers.since(x.view.Load())
+	x.rollovers.assumeDeletions(x.view.Load())
 	r.definer.rules.warn(rules, x.view.Load())
 	r.definer.movers = newMovers(x)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
