@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// TestFatPartitions checks that the size of a partition is predicted from its own rows. One device
-// has rows ten times as large as the others', and no more of them.
+// TestFatPartitions checks that the size of a partition is predicted from its own rows. All devices
+// have as many rows, and the rows of one device are ten times as large.
 func TestFatPartitions(t *testing.T) {
 	r := advised(t, `INSERT INTO iot.events (device, at, note) VALUES (?, ?, ?) -- 500/s
 SELECT * FROM iot.events WHERE device = ? AND at >= ? AND at < ? -- 10/s`, "device,at,note", func(i int, at time.Time) string {
@@ -44,8 +44,8 @@ SELECT * FROM iot.events WHERE device = ? AND at >= ? AND at < ? -- 10/s`, "devi
 	}
 }
 
-// TestFurtherTableOfFewRows checks that a column which few rows have is the key of a further table
-// that has these rows alone.
+// TestFurtherTableOfFewRows checks a further table by a column in which few rows have a value. The
+// table has these rows alone, and the advice says how many are missing.
 func TestFurtherTableOfFewRows(t *testing.T) {
 	r := advised(t, `SELECT * FROM shop.items WHERE sku = ? -- 800/s
 SELECT * FROM shop.items WHERE ean = ? -- 60/s
@@ -85,7 +85,8 @@ func TestSparseIndex(t *testing.T) {
 	}
 }
 
-// TestTooLargeItems checks that rows which the store refuses are named.
+// TestTooLargeItems checks that the antipatterns name rows that are larger than an item of DynamoDB may
+// be, with the limit, the size, and the column that has most of it.
 func TestTooLargeItems(t *testing.T) {
 	data := "doc,owner,body\n"
 	for i := range 300 {
@@ -128,7 +129,7 @@ SELECT * FROM fakt.bills WHERE customer = ? ORDER BY entered DESC LIMIT 20 -- 90
 	}
 }
 
-// TestPlural checks that one thing is not many.
+// TestPlural checks that evidence says "1 row" and "1 value", and not "1 rows" or "1 values".
 func TestPlural(t *testing.T) {
 	r := advised(t, "INSERT INTO m.s (host, at, v) VALUES (?, ?, ?) -- 3000/s\nSELECT * FROM m.s WHERE host = ? AND at > ? -- 5/s", "host,at,v", func(i int, at time.Time) string {
 		return fmt.Sprintf("web1,%d,%d", 1_780_000_000_000+i/2, i%2*max(0, i-1))
@@ -140,7 +141,8 @@ func TestPlural(t *testing.T) {
 	}
 }
 
-// TestSparseIsNoBurst checks that rows which come seldom are not said to come in bursts.
+// TestSparseIsNoBurst checks that rows which come seldom are not said to come in bursts, although
+// most seconds have no row and some have two.
 func TestSparseIsNoBurst(t *testing.T) {
 	r := advisedOf(t, "INSERT INTO t (room, at) VALUES (?, ?) -- 1/s", seldom())
 	for _, a := range r.Antipatterns {
@@ -163,8 +165,9 @@ func seldom() string {
 	return data.String()
 }
 
-// TestFatKeys checks that the units of the hottest key are those of its own items. One tenant has
-// a tenth of the rows, and they are large; another has a fifth of them, and they are small.
+// TestFatKeys checks that the key with the most write units is the hottest, and not the key with the
+// most writes. Tenant fat has a tenth of the rows, each of nine units. Tenant many has a fifth, each of
+// one unit.
 func TestFatKeys(t *testing.T) {
 	var data strings.Builder
 	data.WriteString("tenant,doc,body\n")
@@ -197,7 +200,9 @@ func TestFatKeys(t *testing.T) {
 	}
 }
 
-// TestBytesOfIndexes checks that an item has the attribute that joins the columns of an index's key.
+// TestBytesOfIndexes checks the size of an item whose table has an index by two columns. The
+// application stores one more attribute in each item, which joins the values of the two columns. The
+// test compares with the same table without the index.
 func TestBytesOfIndexes(t *testing.T) {
 	var data strings.Builder
 	data.WriteString("id,country,city\n")
@@ -210,13 +215,14 @@ func TestBytesOfIndexes(t *testing.T) {
 	if len(r.Verdict.Extras) != 1 || !strings.Contains(r.Verdict.Statements[1].Text, `"country#city"`) && !strings.Contains(r.Verdict.Statements[1].Text, `"city#country"`) {
 		t.Fatalf("%+v %+v", r.Verdict.Extras, r.Verdict.Statements)
 	}
-	if more, want := r.Candidates[0].ItemBytes-plain.Candidates[0].ItemBytes, float64(len("country#city")+len("c1#t01")); math.Abs(more-want) > 0.1 {
-		t.Errorf("the index adds %v bytes to an item, %v are right", more, want)
+	joined := float64(len("country#city") + len("c1#t01")) // the name and a value of the attribute
+	if more := r.Candidates[0].ItemBytes - plain.Candidates[0].ItemBytes; math.Abs(more-joined) > 0.1 {
+		t.Errorf("the index adds %v bytes to an item, %v are right", more, joined)
 	}
 }
 
-// TestUnitsOfSizesThatVary checks that a store bills each item by itself: half of the items take one
-// unit, half take two.
+// TestUnitsOfSizesThatVary checks that the units of a write are those of the single items, and not
+// those of an item of the mean size. Half of the items take one unit, half take two.
 func TestUnitsOfSizesThatVary(t *testing.T) {
 	var data strings.Builder
 	data.WriteString("owner,id,body\n")
@@ -240,7 +246,8 @@ func TestUnitsOfSizesThatVary(t *testing.T) {
 	}
 }
 
-// TestUnitsWithIndexes checks that the attributes of indexes count in the units of the hottest key.
+// TestUnitsWithIndexes checks that the units of the hottest key count the attributes that indexes
+// need. A row alone fits into one unit, and a row with these attributes takes two.
 func TestUnitsWithIndexes(t *testing.T) {
 	var data strings.Builder
 	data.WriteString("owner,id,country,city,body\n")
@@ -261,7 +268,8 @@ func TestUnitsWithIndexes(t *testing.T) {
 	}
 }
 
-// TestNamesThatStoresRefuse checks that no statement is printed with a name that the store refuses.
+// TestNamesThatStoresRefuse checks that a table's name which the store does not allow is an error. The
+// error names the line of the queries, the rule, and the option that gives another name.
 func TestNamesThatStoresRefuse(t *testing.T) {
 	long := strings.Repeat("n", 49)
 	for _, c := range []struct {
@@ -298,8 +306,9 @@ func TestNamesThatStoresRefuse(t *testing.T) {
 	}
 }
 
-// TestBurstsInAFewWindows checks that bursts so rare that a window of the busiest time holds just one
-// do not count twice: as a busy window, and as a burst in it.
+// TestBurstsInAFewWindows checks that a rare burst does not count twice: once because its window is
+// busier than the others, and once more because it is short within its window. Each window of the
+// data has at most one burst.
 func TestBurstsInAFewWindows(t *testing.T) {
 	var data strings.Builder
 	data.WriteString("device,at,n\n")

@@ -480,7 +480,7 @@ func (s *proposer) sharded(d *Design) []*Design {
 		}
 	}
 	heat := 0.0
-	for _, indexed := range []float64{0, s.mayIndex(d)} {
+	for _, indexed := range []float64{0, s.possibleIndexBytes(d)} {
 		hot := s.heatOf(d, indexed)
 		heat = s.shardsFor(hot.Writes, hot.Share, hot.each)
 		add(heat)

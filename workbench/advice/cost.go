@@ -25,7 +25,7 @@ type Cost struct {
 
 // costOf computes a design's cost, including its extras.
 func (s *ranker) costOf(d *Design, extras []Extra) Cost {
-	c := Cost{Rated: s.rated()}
+	c := Cost{Rated: rated(s.qs)}
 	more := s.keyBytes(d) + s.indexBytes(d, extras)
 	item, writeEach := s.itemBytes()+more, s.unitsOf(writeUnitBytes, more).Mean
 	for i := range s.qs {

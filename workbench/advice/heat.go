@@ -73,8 +73,8 @@ func (h *Heat) ofNode() string {
 // heats says what load the hottest partition of a design gets.
 type heats struct{ sizes }
 
-// heatOf returns a design's heat at the present rates. indexed is how many bytes an item has for
-// indexes.
+// heatOf returns a design's heat at the present rates. indexed is the mean number of bytes that the
+// keys of indexes add to an item.
 func (s *heats) heatOf(d *Design, indexed float64) Heat {
 	shards := float64(max(1, d.Shards))
 	mo := s.moment(d)
@@ -116,16 +116,16 @@ func (s *heats) heatOf(d *Design, indexed float64) Heat {
 // mixed returns the units of writes as package capacity takes them.
 func mixed(u profile.Units) capacity.Mixed { return capacity.Mixed{Mean: u.Mean, Square: u.Square} }
 
-// These say when the items of a key take more or fewer units than others: if that many are known,
-// and the difference is more than so many standard errors.
+// A key's items count with their own mean of units if at least enoughItems of them are known, and if
+// that mean is more than otherUnits standard errors from the mean of all items.
 const (
 	enoughItems = 20
 	otherUnits  = 3
 )
 
 // hottest returns the moment of the key that gets most write units, and the units of its items. mo
-// is the moment of the key that gets most writes. An item has more bytes than the row has. A key
-// with fewer writes may get more units, if its items are larger.
+// is the moment of the key that gets most writes. A key with fewer writes gets more units if its
+// items are larger enough. Each item has more bytes than its row.
 func (s *heats) hottest(d *Design, mo Moment, more float64) (Moment, profile.Units) {
 	all := s.unitsOf(writeUnitBytes, more)
 	parts := s.timeless(d)
@@ -134,7 +134,7 @@ func (s *heats) hottest(d *Design, mo Moment, more float64) (Moment, profile.Uni
 		return mo, all
 	}
 	own := func(p *profile.Partition) profile.Units {
-		u := p.Items.Units(writeUnitBytes, more)
+		u := p.ItemSizes.Units(writeUnitBytes, more)
 		if u.Items < enoughItems || math.Abs(u.Mean-all.Mean) <= otherUnits*math.Sqrt(math.Max(0, u.Square-u.Mean*u.Mean)/u.Items) {
 			return all
 		}
@@ -163,8 +163,8 @@ func shardsOnNode(n int) float64 {
 	return math.Min(1, p+2*math.Sqrt(p*(1-p)/float64(n)))
 }
 
-// hotReads returns the read units per second of the hottest partition. An item has more bytes than
-// the row has.
+// hotReads returns the read units per second of the hottest partition. Each item has more bytes than
+// its row.
 func (s *heats) hotReads(d *Design, more float64) float64 {
 	total := 0.0
 	share := 0.0

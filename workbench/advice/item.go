@@ -32,8 +32,9 @@ const (
 	shardBytes     = 4
 )
 
-// itemBytes returns the mean size of a row in a store that bills requests: names and values of all
-// columns (DynamoDB), or values with metadata (Keyspaces).
+// itemBytes returns the mean bytes that a row of the data takes as an item of the store: the names
+// and values of all columns (DynamoDB), or values with metadata (Keyspaces). What a key adds is not
+// in it: see keyBytes.
 func (s *facts) itemBytes() float64 {
 	total := 0.0
 	for i := range s.p.Columns {
@@ -52,27 +53,28 @@ func (s *facts) itemBytes() float64 {
 	return total
 }
 
-// billing says how a store counts the bytes of each row's columns; nil: it does not bill requests.
-func (s *facts) billing() *profile.Billing {
-	if !s.o.Target.units() {
+// billing says how a store counts the bytes of an item with these columns; nil: it does not bill
+// requests.
+func (t Target) billing(columns []profile.Column) *profile.Billing {
+	if !t.units() {
 		return nil
 	}
-	b := &profile.Billing{Columns: make(map[string]profile.Billed)}
-	if s.o.Target == Keyspaces {
-		b.Fixed = keyspacesRow
+	b := &profile.Billing{Columns: make(map[string]profile.BilledColumn)}
+	if t == Keyspaces {
+		b.ItemBytes = keyspacesRow
 	}
-	for i := range s.p.Columns {
-		c := &s.p.Columns[i]
-		v := profile.Billed{Head: keyspacesColumn}
-		if s.o.Target == DynamoDB {
-			v.Head = len(c.Name)
+	for i := range columns {
+		c := &columns[i]
+		v := profile.BilledColumn{Overhead: keyspacesColumn}
+		if t == DynamoDB {
+			v.Overhead = len(c.Name)
 			switch {
 			case c.Stored:
-				v.Fixed = len(c.Time.Stored)
+				v.ValueBytes = len(c.Time.Stored)
 			case dynamoType(c) == "N":
-				v.Text = numberBytes
+				v.Measure = numberBytes
 			case dynamoType(c) == "S":
-				v.Text = func(text []byte) int { return len(text) }
+				v.Measure = func(text []byte) int { return len(text) }
 			}
 		}
 		b.Columns[c.Name] = v
@@ -109,13 +111,14 @@ func attributeBytes(c *profile.Column) float64 {
 	return c.TextBytes
 }
 
-// itemOf returns the mean size of an item of a design's table. indexBytes has the attributes of
-// indexes.
-func (s *facts) itemOf(d *Design) float64 { return s.itemBytes() + s.keyBytes(d) }
+// keyedBytes returns the mean bytes of an item of a design's table, without the attributes of its
+// indexes: see indexBytes.
+func (s *facts) keyedBytes(d *Design) float64 { return s.itemBytes() + s.keyBytes(d) }
 
-// keyBytes returns what a design's key adds to an item. In DynamoDB these are attributes that join
-// several columns of a key, and the hidden key of a table with shards. In Keyspaces these are
-// metadata, and columns that the data do not have.
+// keyBytes returns how many bytes a design's key adds to each item, on average. In DynamoDB the key
+// adds attributes: one for each part of the key that joins several columns, and the physical key of
+// a table with shards. In Keyspaces it adds metadata, and columns that the data do not have: a
+// bucket, an id, a shard. A store that does not bill requests counts no bytes: 0.
 func (s *facts) keyBytes(d *Design) float64 {
 	if !s.o.Target.units() {
 		return 0
@@ -143,8 +146,10 @@ func (s *facts) keyBytes(d *Design) float64 {
 	return item
 }
 
-// indexBytes returns the mean size of the attributes that an item of a design's table has for its
-// indexes: those that join several columns.
+// indexBytes returns how many bytes the keys of indexes add to each item of a design's table, on
+// average. An index of DynamoDB has one attribute as its partition key and one as its sort key. If
+// such a key has several columns, the application stores one more attribute that joins their values.
+// An attribute that the table or another index already has counts once.
 func (s *facts) indexBytes(d *Design, indexes []Extra) float64 {
 	if s.o.Target != DynamoDB {
 		return 0
@@ -164,9 +169,9 @@ func (s *facts) indexBytes(d *Design, indexes []Extra) float64 {
 	return total
 }
 
-// mayIndex returns how many bytes an item has at most for the indexes of a design's table: for one
-// that each query needs which the key does not serve.
-func (s *serving) mayIndex(d *Design) float64 {
+// possibleIndexBytes returns the most bytes that keys of indexes may add to each item of a design's
+// table, on average. It assumes an index for each query that reads and that the key does not serve.
+func (s *serving) possibleIndexBytes(d *Design) float64 {
 	if s.o.Target != DynamoDB {
 		return 0
 	}
@@ -189,8 +194,8 @@ func (s *serving) mayIndex(d *Design) float64 {
 	return total
 }
 
-// joinedBytes returns the size of a key's attribute that the data do not have; 0 if the key is one
-// of their columns.
+// joinedBytes returns the mean bytes, name and value, of the attribute that joins these columns. It
+// returns 0 if there are none, or one that the data have: the key is then that attribute itself.
 func (s *facts) joinedBytes(names []string) float64 {
 	if len(names) == 0 || len(names) == 1 && s.p.Column(names[0]) != nil {
 		return 0
@@ -198,14 +203,15 @@ func (s *facts) joinedBytes(names []string) float64 {
 	return float64(len(strings.Join(names, "#"))) + s.valueBytes(names)
 }
 
-// These are the lengths of values that the application makes: of a UUID as a text, and of the
-// beginning of a period.
+// These are the lengths of texts that the application makes: a UUID, and the time at which a bucket
+// begins.
 const (
 	idTextBytes     = len("00000000-0000-1000-8000-000000000000")
 	bucketTextBytes = len("2026-01-01T00:00:00Z")
 )
 
-// valueBytes returns the mean length of the values of columns, joined by #.
+// valueBytes returns the mean length of a text that joins the values of these columns with #. A
+// column that the data do not have is an id or a bucket.
 func (s *facts) valueBytes(names []string) float64 {
 	total := float64(len(names) - 1)
 	for _, name := range names {
@@ -221,29 +227,30 @@ func (s *facts) valueBytes(names []string) float64 {
 	return total
 }
 
-// unitBytes is the size of a unit of writes and of reads.
+// A write unit is a write of up to writeUnitBytes. A read unit is a strongly consistent read of up
+// to readUnitBytes, or two eventually consistent ones.
 const (
 	writeUnitBytes = 1024
 	readUnitBytes  = 4096
 )
 
-// unitsOf returns the units of a request for one item of all, if each has that many bytes more than
-// the rows.
-func (s *measures) unitsOf(unit int, more float64) profile.Units {
-	if s.items == nil {
-		return unitsOfOne(s.itemBytes()+more, unit)
+// unitsOf returns the units of a request for one item, over all items. A unit has unitBytes. Each
+// item has more bytes than its row: those of keys.
+func (s *measures) unitsOf(unitBytes int, more float64) profile.Units {
+	if s.rowSizes == nil {
+		return unitsOfOne(s.itemBytes()+more, unitBytes)
 	}
-	return s.items.Units(unit, more)
+	return s.rowSizes.Units(unitBytes, more)
 }
 
-// unitsOfOne returns the units of items that all have one size.
-func unitsOfOne(bytes float64, unit int) profile.Units {
-	n := math.Max(1, math.Ceil(bytes/float64(unit)))
+// unitsOfOne returns the units of a request for one item if all items have the same size.
+func unitsOfOne(itemBytes float64, unitBytes int) profile.Units {
+	n := math.Max(1, math.Ceil(itemBytes/float64(unitBytes)))
 	return profile.Units{Mean: n, Low: n, High: n, Square: n * n}
 }
 
-// readUnits returns the eventually consistent read units of a query that reads so many rows of one
-// partition.
+// readUnits returns the read units of an eventually consistent query that reads some rows of one
+// partition. The store bills the sum of their sizes. Each item has more bytes than its row.
 func (s *measures) readUnits(rows, more float64) float64 {
 	if rows <= 1 {
 		return math.Max(0.5, s.unitsOf(readUnitBytes, more).Mean/2)

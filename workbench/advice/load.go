@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -108,13 +109,8 @@ func rateOf(q *queries.Query) float64 {
 }
 
 // rated reports whether any query has a rate.
-func (s *facts) rated() bool {
-	for i := range s.qs {
-		if s.qs[i].Rate > 0 {
-			return true
-		}
-	}
-	return false
+func rated(qs []queries.Query) bool {
+	return slices.ContainsFunc(qs, func(q queries.Query) bool { return q.Rate > 0 })
 }
 
 func isFloat(c *profile.Column) bool {

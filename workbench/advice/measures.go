@@ -16,7 +16,7 @@ type measures struct {
 	designs  []*Design                    // to be ranked
 	bare     []*Design                    // the queries' own keys that lose rows
 	tells    [][]string                   // sets of columns that tell rows apart
-	items    *profile.Items               // of all rows, in stores that bill requests; nil: not measured
+	rowSizes *profile.ItemSizes           // of all rows, in stores that bill requests; nil: not measured
 }
 
 // exactly returns the measurement of a design.

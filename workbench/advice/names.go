@@ -9,84 +9,89 @@ import (
 	"strings"
 )
 
-// These are the lengths of the longest names. Cassandra's limit of a table's name is that of the
-// directory in which it keeps the table's files.
+// These are the most characters that a name may have. Cassandra limits a table's name because the
+// name is part of a directory's name.
 const (
-	longestKeyspace    = 48
-	longestTable       = 222
-	longestInKeyspaces = 48
-	longestInDynamoDB  = 255 // of indexes, too
+	longestKeyspace       = 48
+	longestCassandraTable = 222
+	longestKeyspacesTable = 48
+	longestDynamoDBName   = 255 // of a table, and of an index
 )
 
 var (
-	wordName  = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
-	tableOfDB = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+	cqlName    = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+	dynamoName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 )
 
-// BadName is the error for a name of a table or keyspace that the store refuses.
+// BadName is the error for a name that the store does not allow for a table or keyspace.
 type BadName struct {
-	What, Name string
-	Line       int // of the queries; 0: the name is from elsewhere
-	Why        string
+	What      string // what has the name: "table", "keyspace", "table of DynamoDB"
+	Name      string
+	QueryLine int    // the line in the file of queries that has the name; 0: no query has it
+	Why       string // the rule that the name breaks
 }
 
 func (e *BadName) Error() string {
 	where := ""
-	if e.Line > 0 {
-		where = fmt.Sprintf("line %d: ", e.Line)
+	if e.QueryLine > 0 {
+		where = fmt.Sprintf("line %d: ", e.QueryLine)
 	}
 	return fmt.Sprintf("%sno %s has the name %q: %s; --table NAME gives the table another name in the statements printed", where, e.What, e.Name, e.Why)
 }
 
-// checkTable returns an error if the store refuses the name of the table that is advised.
+// checkTable returns a *BadName if the store does not allow the name of the table that is advised.
 func (s *facts) checkTable() error {
-	line := 0
-	if s.o.Table == "" {
-		for i := range s.qs {
-			if s.qs[i].Table != "" {
-				line = s.qs[i].Line
-				break
-			}
-		}
+	bad := s.o.Target.badName(s.table())
+	if bad == nil {
+		return nil
 	}
-	keyspace, table, two := strings.Cut(s.table(), ".")
+	if q := s.namer(); q != nil {
+		bad.QueryLine = q.Line
+	}
+	return bad
+}
+
+// badName returns the rule that a table's name breaks, without a line; nil: the store allows the
+// name. In CQL the name may begin with a keyspace and a dot.
+func (t Target) badName(name string) *BadName {
+	const (
+		cqlWords    = "it has letters from a to z, digits and _ only"
+		dynamoWords = "it has letters from a to z, digits, _, - and . only"
+	)
+	tooLong := func(most int) string { return fmt.Sprintf("it has at most %d characters", most) }
+	keyspace, table, two := strings.Cut(name, ".")
 	if !two {
 		keyspace, table = "", keyspace
 	}
-	bad := func(what, name, why string) error { return &BadName{what, name, line, why} }
-	if s.o.Target == DynamoDB {
-		switch {
-		case !tableOfDB.MatchString(table):
-			return bad("table of DynamoDB", table, "it has letters from a to z, digits, _, - and . only")
-		case len(table) > longestInDynamoDB:
-			return bad("table of DynamoDB", table, fmt.Sprintf("it has at most %d characters", longestInDynamoDB))
-		}
-		return nil
-	}
-	const words = "it has letters from a to z, digits and _ only"
 	switch {
-	case two && !wordName.MatchString(keyspace):
-		return bad("keyspace", keyspace, words)
+	case t == DynamoDB && !dynamoName.MatchString(table):
+		return &BadName{What: "table of DynamoDB", Name: table, Why: dynamoWords}
+	case t == DynamoDB && len(table) > longestDynamoDBName:
+		return &BadName{What: "table of DynamoDB", Name: table, Why: tooLong(longestDynamoDBName)}
+	case t == DynamoDB:
+		return nil
+	case two && !cqlName.MatchString(keyspace):
+		return &BadName{What: "keyspace", Name: keyspace, Why: cqlWords}
 	case len(keyspace) > longestKeyspace:
-		return bad("keyspace", keyspace, fmt.Sprintf("it has at most %d characters", longestKeyspace))
-	case !wordName.MatchString(table):
-		return bad("table", table, words)
-	case len(table) > s.longest():
-		return bad("table", table, fmt.Sprintf("it has at most %d characters", s.longest()))
+		return &BadName{What: "keyspace", Name: keyspace, Why: tooLong(longestKeyspace)}
+	case !cqlName.MatchString(table):
+		return &BadName{What: "table", Name: table, Why: cqlWords}
+	case len(table) > t.longestTable():
+		return &BadName{What: "table", Name: table, Why: tooLong(t.longestTable())}
 	}
 	return nil
 }
 
-// longest returns the length of the longest name of a table of CQL.
-func (s *facts) longest() int {
-	if s.o.Target == Keyspaces {
-		return longestInKeyspaces
+// longestTable returns the most characters that a table's name may have in CQL.
+func (t Target) longestTable() int {
+	if t == Keyspaces {
+		return longestKeyspacesTable
 	}
-	return longestTable
+	return longestCassandraTable
 }
 
-// shortened returns a name of at most that many characters. If it is cut, a hash of the whole tells
-// it from other names.
+// shortened returns a name of at most so many characters: the name itself, or its beginning and a hash
+// of all of it. The hash tells two long names with the same beginning apart.
 func shortened(name string, most int) string {
 	if len(name) <= most {
 		return name

@@ -62,7 +62,8 @@ type ranker struct {
 // heat returns the heat of a design with the indexes that it needs.
 func (s *ranker) heat(d *Design) Heat { return s.heatOf(d, s.indexed(d)) }
 
-// indexed returns how many bytes an item of a design's table has for the indexes that it needs.
+// indexed returns how many bytes the keys of the indexes that a design needs add to an item, on
+// average.
 func (s *ranker) indexed(d *Design) float64 {
 	if s.o.Target != DynamoDB {
 		return 0

@@ -3,6 +3,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -210,7 +211,7 @@ func (s *Study) candidate(x *ranked) Candidate {
 	c.TimeBucket, c.Serves = s.bucketOf(d), serves(d)
 	c.Cost = s.costOf(d, c.Extras)
 	if s.o.Target.units() {
-		c.ItemBytes = s.itemOf(d) + s.indexBytes(d, c.Extras)
+		c.ItemBytes = s.keyedBytes(d) + s.indexBytes(d, c.Extras)
 	}
 	c.CellsMax = c.RowsMax * math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
 	if d.AddID {
@@ -332,15 +333,18 @@ func (s *Study) columns() []Column {
 
 // table returns the table's name.
 func (s *facts) table() string {
-	if s.o.Table != "" {
-		return s.o.Table
+	if q := s.namer(); q != nil {
+		return q.Table
 	}
-	for i := range s.qs {
-		if s.qs[i].Table != "" {
-			return s.qs[i].Table
-		}
+	return cmp.Or(s.o.Table, "rows")
+}
+
+// namer returns the query that gives the table its name; nil: no query does.
+func (s *facts) namer() *queries.Query {
+	if i := slices.IndexFunc(s.qs, func(q queries.Query) bool { return q.Table != "" }); i >= 0 && s.o.Table == "" {
+		return &s.qs[i]
 	}
-	return "rows"
+	return nil
 }
 
 // assumptions lists what the advice assumes because nothing says it.

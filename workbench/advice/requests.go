@@ -276,5 +276,5 @@ func (s dynamoWriter) dynamoTable() string {
 
 // indexName returns the name of an index.
 func (s dynamoWriter) indexName(e *Extra) string {
-	return shortened("by_"+plainName(strings.Join(s.partNames(e.design), "_")), longestInDynamoDB)
+	return shortened("by_"+plainName(strings.Join(s.partNames(e.design), "_")), longestDynamoDBName)
 }

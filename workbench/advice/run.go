@@ -41,7 +41,7 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 		}
 		return nil, nil, err
 	}
-	po.Billing = s.billing()
+	po.Billing = o.Target.billing(p.Columns)
 	for cs := s.Next(); len(cs) > 0; cs = s.Next() {
 		phase(fmt.Sprintf("%d keys", len(cs)))
 		measured, _, err := profile.Measure(ctx, in, p, cs, po)

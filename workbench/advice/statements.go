@@ -70,9 +70,9 @@ func (s cqlWriter) furtherTable(e *Extra) string {
 	}
 	keyspace, table, two := strings.Cut(s.table(), ".")
 	if !two {
-		return shortened(keyspace+"_by_"+strings.Join(names, "_"), s.longest())
+		return shortened(keyspace+"_by_"+strings.Join(names, "_"), s.o.Target.longestTable())
 	}
-	return keyspace + "." + shortened(table+"_by_"+strings.Join(names, "_"), s.longest())
+	return keyspace + "." + shortened(table+"_by_"+strings.Join(names, "_"), s.o.Target.longestTable())
 }
 
 // nameOf splits a table's name into keyspace and name.

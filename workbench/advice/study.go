@@ -168,7 +168,7 @@ func (s *Study) Take(measured []*profile.Measured) {
 			continue
 		}
 		s.measured[a.design.id()] = m
-		s.items = m.Items
+		s.rowSizes = m.ItemSizes
 	}
 }
 

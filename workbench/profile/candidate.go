@@ -61,7 +61,7 @@ type Measured struct {
 	Course  []int64
 	Busiest *Busiest
 
-	Items *Items // of all rows; nil unless Options.Billing asks for it
+	ItemSizes *ItemSizes // of all rows; nil unless Options.Billing asks for it
 
 	Peak   *Peak     // the busiest unit of time of one partition; nil without Time
 	Growth []float64 // the share of the partitions that had begun by each tenth of the rows
@@ -91,9 +91,9 @@ type Partition struct {
 	Share  float64  // of all rows
 	Bytes  Estimate // serialized
 
-	// Items holds the partition's items. If Rows is not exact, some at the beginning are missing. It
-	// is nil unless Options.Billing asks for it, and the candidate has no shards.
-	Items *Items
+	// ItemSizes has the sizes of the partition's items. If Rows is not exact, items at the beginning
+	// are missing. It is nil unless Options.Billing asks for it, and the candidate has no shards.
+	ItemSizes *ItemSizes
 
 	// Over counts the partition's rows in each sixteenth of the time from the first to the last
 	// value of Candidate.Time, or, without Time, of the rows in their order. If Rows is not exact,

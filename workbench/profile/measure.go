@@ -87,7 +87,7 @@ type partitionTop struct {
 	head        uint32 // bytes of the partition itself
 	id          identity
 	over        [timeParts]uint32
-	items       *Items
+	sizes       *ItemSizes
 }
 
 // partitionPeak is a partition and a unit of time.
@@ -168,7 +168,7 @@ func (m *measurer) add(b *rows.Batch) {
 	m.seen = append(m.seen, b.Seq)
 	m.sizes(n)
 	if m.bill != nil {
-		m.bill.read(m.lanes, n, skip)
+		m.bill.count(m.lanes, n, skip)
 	}
 	for i, bu := range m.buckets {
 		m.bucket[i] = sized(m.bucket[i], n)
@@ -366,7 +366,7 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 		}
 		if top, fresh := t.top.Add(h, i-from); top != nil {
 			if fresh {
-				*top = partitionTop{id: m.named(top.id, d, from), items: m.emptied(d, top.items)}
+				*top = partitionTop{id: m.named(top.id, d, from), sizes: m.emptySizes(d, top.sizes)}
 				top.id.token = m.token(d, from)
 				top.head = uint32(m.partitionLen(d, from))
 				top.bytes, top.before = int64(top.head), top.head-partitionEnd
@@ -377,9 +377,9 @@ func (m *measurer) count(b *rows.Batch, d *design, t *tally, skip []bool) {
 				top.bytes, top.before = top.bytes+int64(n), uint32(n)
 				top.over[m.part(b, d, r)]++
 			}
-			if top.items != nil {
-				for _, size := range m.bill.size[from:i] {
-					top.items.add(size)
+			if top.sizes != nil {
+				for _, size := range m.bill.sizes[from:i] {
+					top.sizes.add(size)
 				}
 			}
 		}
@@ -465,7 +465,7 @@ func (m *measurer) merge(o *measurer) {
 	m.rows += o.rows
 	m.batches = max(m.batches, o.batches)
 	if m.bill != nil {
-		m.bill.items.merge(o.bill.items)
+		m.bill.all.merge(o.bill.all)
 	}
 	for i := range m.whole {
 		m.whole[i].Merge(o.whole[i], func(into, from *uint32) { *into += *from })
@@ -496,8 +496,8 @@ func (m *measurer) merge(o *measurer) {
 			for k := range into.over {
 				into.over[k] += from.over[k]
 			}
-			if into.items != nil {
-				into.items.merge(from.items)
+			if into.sizes != nil {
+				into.sizes.merge(from.sizes)
 			}
 		})
 		for k := range t.course {

@@ -72,7 +72,7 @@ func (m *measurer) measured(i, top int) *Measured {
 	}
 	slices.SortStableFunc(list, func(a, b sketch.Frequent[partitionTop]) int { return cmp.Compare(b.High, a.High) })
 	for _, f := range list[:min(top, len(list))] {
-		p := Partition{Values: f.Of.id.values(), Shard: f.Of.id.shard, Token: f.Of.id.token, Rows: between(f.Low, f.High), Over: f.Of.sixteenths(), Items: f.Of.items}
+		p := Partition{Values: f.Of.id.values(), Shard: f.Of.id.shard, Token: f.Of.id.token, Rows: between(f.Low, f.High), Over: f.Of.sixteenths(), ItemSizes: f.Of.sizes}
 		p.Share = ratio(p.Rows.Value, total)
 		p.Bytes = f.Of.size(p.Rows)
 		if s := t.sample.Find(f.Hash); s != nil {

@@ -42,7 +42,7 @@ type Options struct {
 	// their partitions are counted one by one.
 	OneLane bool
 
-	// Billing asks Measure for Items; nil: it counts none.
+	// Billing asks Measure to count the sizes of items; nil: it does not.
 	Billing *Billing
 
 	// Progress, if not nil, is called now and then with the bytes of the file and the rows read.

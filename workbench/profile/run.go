@@ -308,7 +308,7 @@ func Measure(ctx context.Context, in Input, p *Profile, candidates []Candidate, 
 	for i := range l.candidates {
 		measured = append(measured, all.measured(i, o.Top))
 		if all.bill != nil {
-			measured[i].Items = all.bill.items
+			measured[i].ItemSizes = all.bill.all
 		}
 	}
 	return measured, partial, nil

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestItems compares the units of items with those of each item, one by one.
-func TestItems(t *testing.T) {
+// TestItemSizes compares the units of a histogram with those of its items, computed one by one.
+func TestItemSizes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1024))
 	for round, size := range []func() int{
 		func() int { return 1000 },
@@ -18,7 +18,7 @@ func TestItems(t *testing.T) {
 		func() int { return 1 + int(300*rnd.ExpFloat64()) },
 		func() int { return 1010 + rnd.IntN(30) },
 	} {
-		all, part, other := newItems(allPeriod, 1), newItems(partPeriod, partWidth), newItems(partPeriod, partWidth)
+		all, part, other := newItemSizes(allPeriod, allWidth), newItemSizes(partitionPeriod, partitionWidth), newItemSizes(partitionPeriod, partitionWidth)
 		var sizes []int
 		for range 20_000 {
 			n := size()
@@ -42,7 +42,7 @@ func TestItems(t *testing.T) {
 				if u := all.Units(unit, more); math.Abs(u.Mean-mean) > 1e-6 || u.Low != u.High || math.Abs(u.Square-square) > 1e-6*square {
 					t.Errorf("%d, unit %d, %v bytes more: %+v, %v and %v are right", round, unit, more, u, mean, square)
 				}
-				if u := part.Units(unit, more); unit == partPeriod && (math.Abs(u.Mean-mean) > 0.03*mean || u.Low > mean+1e-9 || u.High < mean-1e-9 || math.Abs(u.Square-square) > 0.06*square) {
+				if u := part.Units(unit, more); unit == partitionPeriod && (math.Abs(u.Mean-mean) > 0.03*mean || u.Low > mean+1e-9 || u.High < mean-1e-9 || math.Abs(u.Square-square) > 0.06*square) {
 					t.Errorf("%d, in ranges, %v bytes more: %+v, %v and %v are right", round, more, u, mean, square)
 				}
 			}
