@@ -327,7 +327,7 @@ func (s critic) implied(d *Design) bool {
 
 // worthNaming reports whether a partition that grows for ever becomes too large within a century.
 func (s critic) worthNaming(d *Design, g *Growth) bool {
-	if !s.sizeLimits() {
+	if !s.o.sizeLimits() {
 		return false
 	}
 	if m := s.of(d); m != nil && m.ByteSizes.Max.Value > IdealBytes {

@@ -64,8 +64,8 @@ func (h *Hit) Text() string {
 type sizes struct{ serving }
 
 // sizeLimits reports whether the target limits a partition's size.
-func (s *facts) sizeLimits() bool {
-	return s.o.Target.nodes() || s.o.Target == DynamoDB && s.o.LocalIndex
+func (o *Options) sizeLimits() bool {
+	return o.Target.nodes() || o.Target == DynamoDB && o.LocalIndex
 }
 
 // period returns the finest unit of time in a partition key. has is false if the key has no time.

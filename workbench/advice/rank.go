@@ -148,7 +148,7 @@ func (s *ranker) limits(d *Design, c *score) {
 			exceed(atThisRate, "the largest partition has %s cells%s, more than 2 billion", ranged(cells, cells*size.low, cells*size.high, number), why)
 		}
 	}
-	if g := s.growthOf(d); g.Unbounded && s.sizeLimits() {
+	if g := s.growthOf(d); g.Unbounded && s.o.sizeLimits() {
 		if g.soon() && g.low == 0 {
 			exceed(inHorizon, "the largest partition never ends; at its mean rate it passes 100 MB after about %s", capacity.Duration(MaxBytes/g.bytesPerSecond))
 			used(maxHeadroom)
