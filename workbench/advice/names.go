@@ -41,7 +41,7 @@ func (e *BadName) Error() string {
 
 // checkTable returns a *BadName if the store does not allow the name of the table that is advised.
 func (s *facts) checkTable() error {
-	bad := s.o.Target.badName(s.table())
+	bad := s.o.Target.badName(s.nameInStore())
 	if bad == nil {
 		return nil
 	}
@@ -60,8 +60,8 @@ func (t Target) badName(name string) *BadName {
 	)
 	tooLong := func(most int) string { return fmt.Sprintf("it has at most %d characters", most) }
 	keyspace, table, two := strings.Cut(name, ".")
-	if !two {
-		keyspace, table = "", keyspace
+	if !two || t == DynamoDB {
+		keyspace, table = "", name
 	}
 	switch {
 	case t == DynamoDB && !dynamoName.MatchString(table):

@@ -339,6 +339,16 @@ func (s *facts) table() string {
 	return cmp.Or(s.o.Table, "rows")
 }
 
+// nameInStore returns the table's name as the target has it. In DynamoDB there are no keyspaces: a name
+// from CQL loses its keyspace. All other names may have dots, and stay as they are.
+func (s *facts) nameInStore() string {
+	table := s.table()
+	if q := s.namer(); q != nil && s.o.Target == DynamoDB && q.Keyspace != "" {
+		return strings.TrimPrefix(table, q.Keyspace+".")
+	}
+	return table
+}
+
 // namer returns the query that gives the table its name; nil: no query does.
 func (s *facts) namer() *queries.Query {
 	if i := slices.IndexFunc(s.qs, func(q queries.Query) bool { return q.Table != "" }); i >= 0 && s.o.Table == "" {

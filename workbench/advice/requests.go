@@ -252,6 +252,11 @@ func (s dynamoWriter) conditions(r *request, q *queries.Query, used []string) (o
 		if slices.Contains(used, x.Column) {
 			continue
 		}
+		if x.Prefix {
+			_, typ := s.attribute([]string{x.Column}, true, nil)
+			out = append(out, "begins_with("+r.name(x.Column)+", "+r.value(typ, "<"+x.Column+">")+")")
+			continue
+		}
 		if x.Above {
 			add(x.Column, ">=")
 		}
@@ -262,12 +267,9 @@ func (s dynamoWriter) conditions(r *request, q *queries.Query, used []string) (o
 	return out
 }
 
-// dynamoTable returns the table's name without a keyspace, because DynamoDB has none.
+// dynamoTable returns the table's name, with three characters or more.
 func (s dynamoWriter) dynamoTable() string {
-	_, table, two := strings.Cut(s.table(), ".")
-	if !two {
-		table = s.table()
-	}
+	table := s.nameInStore()
 	if len(table) < 3 { // AWS requires three characters
 		table += "_table"
 	}

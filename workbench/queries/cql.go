@@ -76,16 +76,16 @@ func ofStatement(s syntax.Statement) (Query, *SyntaxError) {
 	case *syntax.Select:
 		return ofSelect(s)
 	case *syntax.Insert:
-		q := Query{Verb: Insert, Table: qualified(s.Into), Columns: s.Columns, TTL: whole(s.Using.TTL), Conditional: s.IfNotExists}
+		q := Query{Verb: Insert, Keyspace: s.Into.Keyspace, Table: qualified(s.Into), Columns: s.Columns, TTL: whole(s.Using.TTL), Conditional: s.IfNotExists}
 		return q, nil
 	case *syntax.Update:
-		q := Query{Verb: Update, Table: qualified(s.Table), TTL: whole(s.Using.TTL), Conditional: s.IfExists || len(s.If) > 0}
+		q := Query{Verb: Update, Keyspace: s.Table.Keyspace, Table: qualified(s.Table), TTL: whole(s.Using.TTL), Conditional: s.IfExists || len(s.If) > 0}
 		for _, a := range s.Set {
 			q.Columns = append(q.Columns, a.Column)
 		}
 		return q, q.where(s.Where)
 	case *syntax.Delete:
-		q := Query{Verb: Delete, Table: qualified(s.From), Conditional: s.IfExists || len(s.If) > 0}
+		q := Query{Verb: Delete, Keyspace: s.From.Keyspace, Table: qualified(s.From), Conditional: s.IfExists || len(s.If) > 0}
 		for _, i := range s.Items {
 			q.Columns = append(q.Columns, i.Column)
 		}
@@ -103,7 +103,7 @@ func qualified(n syntax.Name) string {
 }
 
 func ofSelect(s *syntax.Select) (Query, *SyntaxError) {
-	q := Query{Verb: Read, Table: qualified(s.From), Limit: whole(s.Limit)}
+	q := Query{Verb: Read, Keyspace: s.From.Keyspace, Table: qualified(s.From), Limit: whole(s.Limit)}
 	if err := q.where(s.Where); err != nil {
 		return q, err
 	}

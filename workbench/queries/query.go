@@ -21,12 +21,13 @@ func (v Verb) String() string { return [...]string{"read", "insert", "update", "
 
 // Query is one statement.
 type Query struct {
-	Line  int    // in the file, from 1; the line on which it begins
-	Text  string // as written, on one line, without the rate
-	Verb  Verb
-	Table string  // keyspace.name, or name; "": not given
-	Index string  // only of DynamoDB: the index that PartiQL names; "": the table itself
-	Rate  float64 // per second; 0: not given
+	Line     int    // in the file, from 1; the line on which it begins
+	Text     string // as written, on one line, without the rate
+	Verb     Verb
+	Table    string  // with its keyspace and a dot, if CQL gives one; "": not given
+	Keyspace string  // of the table, in CQL; "": not given, or not CQL, where a name may have dots
+	Index    string  // only of DynamoDB: the index that PartiQL names; "": the table itself
+	Rate     float64 // per second; 0: not given
 
 	Equal  []Bound // columns bound to one value, or to one of a list
 	Ranges []Range // columns bound from below or above, or by their beginning
