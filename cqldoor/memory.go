@@ -4,6 +4,7 @@ package cqldoor
 
 import (
 	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -25,6 +26,22 @@ func (c *conn) expect(length int) bool {
 	}
 	c.arriving = budget.Open(c.ctx)
 	return c.arriving.Take(c.ctx, decoded*int64(length)) == nil
+}
+
+// expectParse waits, before the router parses the text of a long request, until there is room for what
+// parsing takes.
+func (c *conn) expectParse(text int) *wire.Error {
+	more := int64(syntax.Parsed-decoded) * int64(text)
+	if text <= longMessage || c.arriving.Try(more) {
+		return nil
+	}
+	c.fwd.Flush() // requests that came before do not wait
+	c.t.Flush()
+	if c.arriving.Take(c.ctx, more) != nil {
+		c.d.counts.overloaded.Add(1)
+		return errNoRoom
+	}
+	return nil
 }
 
 // passedOver answers a request for which there was no room.

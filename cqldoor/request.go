@@ -76,6 +76,11 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 	}
 	t := syntax.TargetBytes(text)
 	c.names(h, message, t)
+	if t.Kind == syntax.StatementUse {
+		if e := c.expectParse(len(text)); e != nil {
+			return e
+		}
+	}
 	if t.Kind == syntax.StatementUse && parses(text) {
 		if h.Op == wire.OpPrepare {
 			return errUse
@@ -92,6 +97,9 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 			return c.d.malformed(err)
 		}
 		if c.refusesKeyspace(keyspace) || c.claims(t, text, keyspace) || h.Op == wire.OpPrepare && !ofSystem(t, keyspace) {
+			if e := c.expectParse(len(text)); e != nil {
+				return e
+			}
 			c.serveRouter(h, body)
 			return nil
 		}
@@ -232,7 +240,7 @@ func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
 			return nil
 		}
 	}
-	claimed, first := false, true
+	claimed, first, texts := false, true, 0
 	for it := b.Iter(); it.Next(); first = false {
 		part := false
 		if it.Prepared {
@@ -241,12 +249,16 @@ func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
 			c.measure.batched(first, of)
 		} else {
 			t := syntax.TargetBytes(it.Text)
+			texts += len(it.Text)
 			part = c.claims(t, it.Text, keyspace)
 			c.measure.batched(first, c.measure.series(t, keyspace))
 		}
 		claimed = claimed || part
 	}
 	if claimed {
+		if e := c.expectParse(texts); e != nil {
+			return e
+		}
 		c.serveRouter(h, body)
 		return nil
 	}

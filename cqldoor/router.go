@@ -218,9 +218,7 @@ func (r *Request) Go(f func(ctx context.Context)) {
 	use := r.uses.Load()
 	whole := store.Wide(budget.WithRequest(c.ctx))
 	body := budget.Open(whole)
-	if len(r.kept) > longMessage {
-		body.Add(decoded * int64(len(r.kept)))
-	}
+	body.Add(c.arriving.Bytes())
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {

@@ -65,7 +65,7 @@ func (l *link) later(c *call, req wire.Message) {
 		c.to.Flush()
 		c.end()
 	}
-	c.begin(len(req.Body), func(err error) {
+	c.begin(req, func(err error) {
 		if err != nil {
 			refuse(err)
 			return

@@ -40,9 +40,10 @@ var errAtLength = errors.New("engine: the answer is for a lane")
 
 // begin waits until there is room for a request that may take long, then calls start, perhaps
 // before it returns.
-func (c *call) begin(body int, start func(error)) {
+func (c *call) begin(req wire.Message, start func(error)) {
+	body := len(req.Body)
 	c.granted = math.MaxInt
-	if c.kind == changes || c.link.own {
+	if c.link.own || c.kind == changes && body < longBody {
 		start(nil)
 		return
 	}
@@ -54,7 +55,7 @@ func (c *call) begin(body int, start func(error)) {
 	most := int64(shortAnswer)
 	if body >= longBody {
 		c.memory.Add(int64(body))
-		most += (decoded - 1) * int64(body)
+		most += (decoded-1)*int64(body) + (syntax.Parsed-decoded)*int64(c.textOf(req))
 	}
 	c.memory.Queue(c.ctx, most, func(err error) { start(c.refusal(err)) })
 }
@@ -71,8 +72,30 @@ func (c *call) atOnce(req wire.Message) outcome {
 	return c.run(req)
 }
 
-// laneOf returns the lane of a long request that reads or writes rows. The statement is not analysed
-// yet, so each SELECT counts as a scan.
+// textOf returns the length of the text that a long request has the engine parse.
+func (c *call) textOf(req wire.Message) (n int) {
+	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
+	if err != nil {
+		return 0 // the request will be refused
+	}
+	switch req.Op {
+	case wire.OpQuery, wire.OpPrepare:
+		text, _ := wire.QueryText(body)
+		return len(text)
+	case wire.OpBatch:
+		b, err := wire.ParseBatch(c.version, body)
+		if err != nil {
+			return 0
+		}
+		for it := b.Iter(); it.Next(); {
+			n += len(it.Text)
+		}
+	}
+	return n
+}
+
+// laneOf returns the lane of a long request. The statement is not analysed yet, so each SELECT counts as
+// a scan.
 func (c *call) laneOf(req wire.Message) (k kind, ok bool) {
 	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
 	if err != nil {
@@ -82,18 +105,24 @@ func (c *call) laneOf(req wire.Message) (k kind, ok bool) {
 	switch req.Op {
 	case wire.OpBatch:
 		return writes, true
-	case wire.OpQuery:
-		q, err := wire.ParseQuery(c.version, body)
+	case wire.OpQuery, wire.OpPrepare:
+		in, err := wire.QueryText(body)
 		if err != nil {
 			return 0, false
 		}
-		text = unsafe.String(unsafe.SliceData(q.Text), len(q.Text))
+		text = unsafe.String(unsafe.SliceData(in), len(in))
 	case wire.OpExecute:
-		if x, err := wire.ParseExecute(c.version, body); err == nil {
-			if p := c.engine.plans.get(x.ID); p != nil {
-				text = p.text
-			}
+		x, err := wire.ParseExecute(c.version, body)
+		if err != nil {
+			return 0, false
 		}
+		p := c.engine.plans.get(x.ID)
+		if p == nil {
+			return 0, false
+		}
+		text = p.text
+	default:
+		return 0, false
 	}
 	switch syntax.Target(text).Kind {
 	case syntax.StatementSelect:
@@ -101,7 +130,7 @@ func (c *call) laneOf(req wire.Message) (k kind, ok bool) {
 	case syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
 		return writes, true
 	}
-	return 0, false
+	return changes, true
 }
 
 // refusal returns the error for a request that found no room.

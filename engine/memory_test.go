@@ -4,6 +4,7 @@ package engine
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,40 @@ func TestLongBodiesWait(t *testing.T) {
 	}
 }
 
+// TestLongTextsWait sends statements with a long text while others hold the memory. They are not
+// parsed: the tokens and the tree take many times the text.
+func TestLongTextsWait(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int PRIMARY KEY, v list<int>)")
+	memory := budget.New(24<<20, 20*time.Millisecond)
+	others := budget.Open(budget.WithClient(t.Context(), memory.Client()))
+	insert := "INSERT INTO k.t (p, v) VALUES (1, [" + strings.Repeat("1,", 100<<10) + "1])"
+	columns := "CREATE TABLE k.u (p int PRIMARY KEY" + strings.Repeat(" ", 200<<10) + ")"
+	batch := wire.Batch{Params: wire.Params{Consistency: wire.One}, Count: 1, Raw: wire.AppendBatchStatement(nil, &wire.BatchStatement{Text: []byte(insert)})}
+	for what, req := range map[string]wire.Message{
+		"QUERY": ask(insert), "PREPARE": {Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, wire.V4, &wire.Prepare{Text: []byte(insert)})},
+		"BATCH": {Op: wire.OpBatch, Body: wire.AppendBatch(nil, wire.V4, &batch)}, "CREATE TABLE": ask(columns),
+	} {
+		send := func() wire.Op {
+			got := make(chan wire.Op, 1)
+			c.link.Send(budget.WithClient(t.Context(), memory.Client()), req, func(resp wire.Message) { got <- resp.Op })
+			return <-got
+		}
+		others.Add(12 << 20)
+		if op := send(); op != wire.OpError {
+			t.Errorf("%s, without room: %s", what, op)
+		}
+		others.Shrink(0)
+		if op := send(); op != wire.OpResult {
+			t.Errorf("%s, with room: %s", what, op)
+		}
+		for memory.Stats().Held != 0 { // it is given back after the answer
+			runtime.Gosched()
+		}
+	}
+}
+
 // TestLanesOfLongRequests checks that a long request goes to the lane of its work: a SELECT must not
 // take a place of the writes, nor be told of a write's timeout.
 func TestLanesOfLongRequests(t *testing.T) {
@@ -63,7 +98,8 @@ func TestLanesOfLongRequests(t *testing.T) {
 	}
 	check("BEGIN BATCH", ask("BEGIN BATCH INSERT INTO k.t (p) VALUES (1) APPLY BATCH"), writes, true)
 	check("BATCH", wire.Message{Op: wire.OpBatch}, writes, true)
-	check("CREATE TABLE", ask("CREATE TABLE k.u (p int PRIMARY KEY)"), 0, false)
+	check("CREATE TABLE", ask("CREATE TABLE k.u (p int PRIMARY KEY)"), changes, true)
+	check("PREPARE", wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, wire.V4, &wire.Prepare{Text: []byte("SELECT * FROM k.t")})}, scans, true)
 	check("unknown id", wire.Message{Op: wire.OpExecute, Body: executeBody(wire.V4, wire.Prepared{ID: make([]byte, 16)}, nil)}, 0, false)
 }
 

@@ -512,6 +512,15 @@ func (l *lexer) period(i int) int {
 
 // tokenize appends the tokens of text to dst, tEOF last. A lexical error ends the tokens; tokenize
 // returns it.
+func countTokens(text string) (n int) {
+	for l := (lexer{text: text}); ; {
+		n++
+		if l.next().kind == tEOF {
+			return n
+		}
+	}
+}
+
 func tokenize(dst []token, text string) ([]token, *lexError) {
 	l := lexer{text: text}
 	for {

@@ -8,7 +8,11 @@ import "sync"
 func Parse(text string) (Statement, error) {
 	buf := tokenBuffers.Get().(*[]token)
 	toks := (*buf)[:0]
-	if n := len(text) / 4; cap(toks) < n {
+	n := len(text) / 4
+	if n > maxPooledTokens {
+		n = countTokens(text) // a slice that grows takes several times its size
+	}
+	if cap(toks) < n {
 		toks = make([]token, 0, n)
 	}
 	toks, lexErr := tokenize(toks, text)
@@ -30,6 +34,10 @@ func Parse(text string) (Statement, error) {
 }
 
 const maxPooledTokens = 4096
+
+// Parsed is about how many bytes of memory the tokens, the tree and the analysis of a long statement
+// take for each byte of its text, if every token is short.
+const Parsed = 64
 
 var tokenBuffers = sync.Pool{New: func() any {
 	b := make([]token, 0, 128)

@@ -134,6 +134,39 @@ func TestPhysicalBatchesWait(t *testing.T) {
 	}
 }
 
+// TestLongTextsWait sends statements on a sharded table, with a long text, while others hold the
+// memory. The door does not parse them: the tokens and the tree take many times the text.
+func TestLongTextsWait(t *testing.T) {
+	st := embedded(t)
+	s := newScene(t, st)
+	memory := budget.New(64<<20, 50*time.Millisecond)
+	_, addr := serveOptions(t, cqldoor.Options{Store: st, Router: s.router, Memory: memory})
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v list<int>, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '7'}")
+	client := plainClient(t, addr)
+	others := budget.Open(budget.WithClient(t.Context(), memory.Client()))
+	insert := []byte("INSERT INTO " + s.keyspace + ".t (p, c, v) VALUES (1, 1, [" + strings.Repeat("1,", 100<<10) + "1])")
+	params := wire.Params{Consistency: wire.One}
+	batch := wire.Batch{Params: params, Count: 1, Raw: wire.AppendBatchStatement(nil, &wire.BatchStatement{Text: insert})}
+	for _, req := range []wire.Message{
+		{Op: wire.OpQuery, Body: wire.AppendQuery(nil, wire.V4, &wire.Query{Text: insert, Params: params})},
+		{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, wire.V4, &wire.Prepare{Text: insert})},
+		{Op: wire.OpBatch, Body: wire.AppendBatch(nil, wire.V4, &batch)},
+	} {
+		others.Add(46 << 20)
+		client.send(req.Op, req.Body)
+		h, body, err := client.dec.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := wire.ParseError(wire.V4, body); h.Op != wire.OpError || err != nil || e.Message != errNoRoom.Message {
+			t.Errorf("%s, without room: %s, %v", req.Op, h.Op, e)
+		}
+		others.Shrink(0)
+		client.call(req.Op, req.Body)
+		givenBack(t, memory)
+	}
+}
+
 // TestMemoryIsGivenBack has clients ask for all kinds of long answers, some of whom go in
 // the middle, with little room. In the end nothing is held.
 func TestMemoryIsGivenBack(t *testing.T) {
