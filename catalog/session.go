@@ -170,18 +170,8 @@ func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) (
 	}
 	done := make(chan answer, 1)
 	l.Send(ctx, req, func(resp wire.Message) {
-		_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
-		switch {
-		case err != nil:
-		case resp.Op == wire.OpError:
-			e, perr := wire.ParseError(v, body)
-			if err = perr; err == nil {
-				err = e
-			}
-		default:
-			body = append([]byte(nil), body...)
-		}
-		done <- answer{body, err}
+		body, err := wire.ResultBody(v, resp)
+		done <- answer{append([]byte(nil), body...), err}
 	})
 	select {
 	case a := <-done:

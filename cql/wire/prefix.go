@@ -71,3 +71,21 @@ func (p *Prefix) Append(dst []byte) []byte {
 	dst = append(dst, p.Warnings...)
 	return append(dst, p.Payload...)
 }
+
+// ResultBody returns the body of a response without its prefix, as a view of resp.Body. If resp is an
+// ERROR, ResultBody returns it as an *Error, which has no view of resp.Body.
+func ResultBody(v Version, resp Message) ([]byte, error) {
+	_, body, err := SplitPrefix(resp.Op, resp.Flags, resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.Op == OpError {
+		e, err := ParseError(v, body)
+		if err != nil {
+			return nil, err
+		}
+		e.ID = append([]byte(nil), e.ID...)
+		return nil, e
+	}
+	return body, nil
+}

@@ -170,7 +170,7 @@ func exchange[T any](ctx context.Context, link store.Link, v wire.Version, req w
 	link.Send(ctx, req, func(resp wire.Message) {
 		var a answer
 		var body []byte
-		if body, a.err = resultOf(v, resp); a.err == nil {
+		if body, a.err = wire.ResultBody(v, resp); a.err == nil {
 			a.got, a.err = read(v, body)
 		}
 		done <- a
@@ -182,22 +182,6 @@ func exchange[T any](ctx context.Context, link store.Link, v wire.Version, req w
 		var none T
 		return none, ctx.Err()
 	}
-}
-
-// resultOf returns the body of a RESULT, or the error of the response.
-func resultOf(v wire.Version, resp wire.Message) ([]byte, error) {
-	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	if resp.Op == wire.OpError {
-		e, err := wire.ParseError(v, body)
-		if err != nil {
-			return nil, err
-		}
-		return nil, e
-	}
-	return body, nil
 }
 
 // readPrepared copies the ids of a PREPARED.

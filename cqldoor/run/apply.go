@@ -69,7 +69,7 @@ func (a *applier) applyEach(ctx context.Context, req *cqldoor.Request, ms plan.M
 		v := req.Version
 		under++
 		req.Link.Send(ctx, wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
-			_, err := resultOf(v, resp)
+			_, err := wire.ResultBody(v, resp)
 			done <- err
 		})
 		return nil

@@ -177,10 +177,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 	if err != nil {
 		return err
 	}
-	keyspace := req.Keyspace
-	if in.Params.Keyspace != nil {
-		keyspace = string(in.Params.Keyspace)
-	}
+	keyspace := keyspaceOf(req, in.Params.Keyspace)
 	if keyspace == catalog.Keyspace {
 		return absent(req, syntax.Head{}, "", keyspace)
 	}

@@ -32,7 +32,7 @@ func askStore(ctx context.Context, req *cqldoor.Request, m wire.Message) (*answe
 	req.Link.Send(ctx, m, func(resp wire.Message) {
 		prefix, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
 		if err == nil {
-			body, err = resultOf(v, resp)
+			body, err = wire.ResultBody(v, resp)
 		}
 		a := &answer{tracing: append([]byte(nil), prefix.TracingID...), warnings: prefix.WarningList(), body: append([]byte(nil), body...)}
 		done <- outcome{a, err}

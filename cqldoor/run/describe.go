@@ -20,10 +20,7 @@ func (x *viewer) describe(ctx context.Context, req *cqldoor.Request, text string
 	if err := x.schemas.refreshIfChanged(ctx); err != nil {
 		return err
 	}
-	keyspace := req.Keyspace
-	if params.Keyspace != nil {
-		keyspace = string(params.Keyspace)
-	}
+	keyspace := keyspaceOf(req, params.Keyspace)
 	text, err := x.view.Load().describesPhysical(text, keyspace)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func newInbox(v wire.Version, limit int) *inbox {
 
 // Receive implements store.Receiver.
 func (b *inbox) Receive(tag uint32, resp wire.Message) {
-	body, err := resultOf(b.version, resp)
+	body, err := wire.ResultBody(b.version, resp)
 	r := response{tag: int(tag), err: err}
 	if err == nil {
 		b.mu.Lock()

@@ -208,16 +208,7 @@ func plainAgainWhileInUse(t *testing.T, st store.Store) {
 	if got := described("t"); !strings.Contains(got, "comment = 'another'") || strings.Contains(got, "evenkeel") {
 		t.Errorf("it is described as %s", got)
 	}
-	exec(t, s, "TRUNCATE again.t")
-	if got, err := rowsOf(s, 100, "SELECT * FROM again.t"); err != nil || len(got) > 0 {
-		t.Errorf("after TRUNCATE: %v %v", got, err)
-	}
-	exec(t, s, "DROP TABLE again.t")
-	exec(t, s, "CREATE TABLE again.t (p int, c int, PRIMARY KEY (p, c))") // the name is free
-	exec(t, s, "INSERT INTO again.t (p, c) VALUES (1, 1)")
-	if got, err := rowsOf(s, 100, "SELECT * FROM again.t"); err != nil || len(got) != 1 {
-		t.Errorf("a new table of the name: %v %v", got, err)
-	}
+	truncateAndReplace(t, s, "again.t")
 }
 
 // TestPlainAgainThatIsRefused asks to make tables plain that cannot be made plain while in use.
@@ -237,17 +228,10 @@ func TestPlainAgainThatIsRefused(t *testing.T) {
 	} {
 		table := "refused." + name
 		exec(t, s, "CREATE TABLE "+table+" ("+c.columns+", PRIMARY KEY (k, c)) WITH write_sharding = {"+c.layout+"}"+c.options)
-		if err := s.Query("ALTER TABLE " + table + " WITH write_sharding = {}").Exec(); err == nil || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("%s: %v", name, err)
-		}
-		var plan string
-		if err := s.Query("ALTER TABLE " + table + " WITH write_sharding = {'change': 'plan'}").Scan(&plan); err != nil || !strings.Contains(plan, c.why) {
-			t.Errorf("%s: plan says %s (%v)", name, plan, err)
-		}
+		changeRefused(t, s, table, "", c.why)
+		planRefused(t, s, table, "", c.why)
 	}
 	exec(t, s, "CREATE TABLE refused.t (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '4'}")
 	startDoor(t, st, "127.0.0.1:2")
-	if err := s.Query("ALTER TABLE refused.t WITH write_sharding = {}").Exec(); err == nil || !strings.Contains(err.Error(), "other doors are on the store") {
-		t.Errorf("beside another door: %v", err)
-	}
+	changeRefused(t, s, "refused.t", "", "other doors are on the store")
 }

@@ -49,7 +49,7 @@ func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) (
 	}
 	done := make(chan answer, 1)
 	l.Send(ctx, req, func(resp wire.Message) {
-		body, err := resultOf(v, resp)
+		body, err := wire.ResultBody(v, resp)
 		done <- answer{append([]byte(nil), body...), err}
 	})
 	select {
@@ -58,23 +58,6 @@ func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) (
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// resultOf returns the body of a response without its prefix, or its error.
-func resultOf(v wire.Version, resp wire.Message) ([]byte, error) {
-	_, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	if resp.Op == wire.OpError {
-		e, err := wire.ParseError(v, body)
-		if err != nil {
-			return nil, err
-		}
-		e.ID = append([]byte(nil), e.ID...)
-		return nil, e
-	}
-	return body, nil
 }
 
 // planCache holds planned and prepared statements. Each kind is bounded; the least recently used

@@ -33,26 +33,19 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 	if err != nil {
 		return err
 	}
-	var text string
-	keyspace := req.Keyspace
+	var text, keyspace string
 	var q wire.Query
 	if req.Op == wire.OpPrepare {
 		p, err := wire.ParsePrepare(req.Version, body)
 		if err != nil {
 			return err
 		}
-		text = string(p.Text)
-		if p.Keyspace != nil {
-			keyspace = string(p.Keyspace)
-		}
+		text, keyspace = string(p.Text), keyspaceOf(req, p.Keyspace)
 	} else {
 		if q, err = wire.ParseQuery(req.Version, body); err != nil {
 			return err
 		}
-		text = string(q.Text)
-		if q.Params.Keyspace != nil {
-			keyspace = string(q.Params.Keyspace)
-		}
+		text, keyspace = string(q.Text), keyspaceOf(req, q.Params.Keyspace)
 	}
 	h := syntax.Target(text)
 	v := x.schema.view.Load()

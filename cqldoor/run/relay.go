@@ -38,11 +38,7 @@ func (x *relays) forward(ctx context.Context, req *cqldoor.Request) (wire.Messag
 	}
 	if body, err := bodyOf(req.Message); err == nil {
 		if p, err := wire.ParsePrepare(req.Version, body); err == nil {
-			keyspace := req.Keyspace
-			if p.Keyspace != nil {
-				keyspace = string(p.Keyspace)
-			}
-			x.passedOn(req, v, keyspace, string(p.Text), resp)
+			x.passedOn(req, v, keyspaceOf(req, p.Keyspace), string(p.Text), resp)
 		}
 	}
 	return resp, nil

@@ -68,6 +68,15 @@ func bodyOf(m wire.Message) ([]byte, error) {
 	return body, err
 }
 
+// keyspaceOf returns the keyspace for a request's unqualified names: the one that the message names, or,
+// if named is nil, the connection's.
+func keyspaceOf(req *cqldoor.Request, named []byte) string {
+	if named != nil {
+		return string(named)
+	}
+	return req.Keyspace
+}
+
 // queryOf parses a QUERY whose body was retained.
 func queryOf(req *cqldoor.Request) (wire.Query, error) {
 	body, err := bodyOf(req.Message)

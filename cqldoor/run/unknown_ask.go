@@ -169,7 +169,7 @@ func (u *unknown) repeatable(req *cqldoor.Request, resp wire.Message) bool {
 	if resp.Op != wire.OpError {
 		return req.Op == wire.OpPrepare || req.Op == wire.OpQuery && syntax.Target(u.text).Kind == syntax.StatementSelect
 	}
-	_, err := resultOf(req.Version, resp)
+	_, err := wire.ResultBody(req.Version, resp)
 	refused := (*wire.Error)(nil)
 	return errors.As(err, &refused) && refused.Code == wire.CodeInvalid
 }
