@@ -353,7 +353,7 @@ func (f *field) useItems(r *rand.Rand, door dynamodiff.Target, table string, wri
 			if operation == "PutItem" && before == settled && after == settled {
 				acked.Store(n, true)
 			}
-		case before != settled && strings.Contains(text, "whether the write was done is not known"):
+		case (before != settled || after != settled) && strings.Contains(text, "whether the write was done is not known"): // it was under way for longer than the lease
 		case before == settled && after == settled, a.Status >= 500, !strings.Contains(text, "ResourceNotFound") && !strings.Contains(text, "ResourceInUse"):
 			f.fault(fmt.Sprintf("an error beside a table that is created or deleted, settled %v", before == settled && after == settled), "%s %s: %v", operation, body, a)
 		}
