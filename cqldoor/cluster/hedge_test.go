@@ -286,6 +286,35 @@ func TestSilentHostIsAvoided(t *testing.T) {
 	})
 }
 
+// TestNodesOfHostsThatFallSilent checks that AppendNodes returns each replica once while the
+// replicas fall silent and speak again.
+func TestNodesOfHostsThatFallSilent(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	hosts := r.cl.topology.Load().hosts
+	go func() {
+		defer close(stopped)
+		for quiet := uint32(0); ; quiet = 2 - quiet {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			for _, h := range hosts {
+				h.quiet.Store(quiet)
+			}
+		}
+	}()
+	for i := range 200_000 {
+		if nodes, best := r.cl.AppendNodes(nil, "ks", keyOf(i)); len(nodes) != 2 || nodes[0] == nodes[1] || best == 0 {
+			t.Errorf("the nodes are %v, %d are best", nodes, best)
+			break
+		}
+	}
+	close(stop)
+	<-stopped
+}
+
 // TestLatency checks that the 99th percentile is exact to within a quarter and follows the hosts'
 // latency.
 func TestLatency(t *testing.T) {

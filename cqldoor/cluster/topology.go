@@ -5,6 +5,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -76,16 +77,24 @@ func (cl *Cluster) AppendNodes(dst []int, keyspace string, key []byte) (nodes []
 		return dst, 0
 	}
 	replicas := t.keyspaces[keyspace].Of(partitioner.Murmur3(key))
+	var end [silentNode + 1]int // of each rank's nodes in dst
+	for rank := range end {
+		end[rank] = len(dst)
+	}
 	from := len(dst)
-	for rank := nearNode; rank <= silentNode; rank++ {
-		for _, n := range replicas {
-			if h := t.hosts[n]; h != nil && h.conns.Load() > 0 && t.rank(n, h) == rank {
-				dst = append(dst, n)
-			}
+	for _, n := range replicas {
+		h := t.hosts[n]
+		if h == nil || h.conns.Load() == 0 {
+			continue
 		}
-		if best == 0 {
-			best = len(dst) - from
+		rank := t.rank(n, h) // it may change at any time: each node is ranked once
+		dst = slices.Insert(dst, end[rank], n)
+		for ; rank <= silentNode; rank++ {
+			end[rank]++
 		}
+	}
+	for rank := nearNode; best == 0 && rank <= silentNode; rank++ {
+		best = end[rank] - from
 	}
 	return dst, best
 }
