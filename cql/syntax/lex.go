@@ -510,8 +510,7 @@ func (l *lexer) period(i int) int {
 	return done()
 }
 
-// tokenize appends the tokens of text to dst, tEOF last. A lexical error ends the tokens; tokenize
-// returns it.
+// countTokens returns the number of tokens that tokenize appends.
 func countTokens(text string) (n int) {
 	for l := (lexer{text: text}); ; {
 		n++
@@ -521,6 +520,8 @@ func countTokens(text string) (n int) {
 	}
 }
 
+// tokenize appends the tokens of text to dst, tEOF last. A lexical error ends the tokens; tokenize
+// returns it.
 func tokenize(dst []token, text string) ([]token, *lexError) {
 	l := lexer{text: text}
 	for {
