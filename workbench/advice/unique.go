@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/profile"
+	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
 // notLuck bounds chance: that no two rows of the data agree in some columns may be luck. It is no
@@ -109,6 +110,38 @@ func (s *measures) byTheClock(d *Design) bool {
 	return atFixedTimes(s.ofPartition(parts)) || len(parts) > 1 && slices.ContainsFunc(parts, func(p profile.Part) bool {
 		return atFixedTimes(s.ofPartition([]profile.Part{p}))
 	})
+}
+
+// mostInStep is how many rows may come for each combination of values in a step of time, on average,
+// before some surely agree. It leaves room for a stated rate that is rounded up.
+const mostInStep = 1.5
+
+// crowded reports whether rows surely agree in a design's primary key at the stated rate, although
+// none do in the data: more rows come in a step of its time than its other columns have combinations
+// of values. needed is the number of rows in a step, known the number of combinations.
+//
+// A column whose values do not repeat has no fixed number of values. crowded returns false for it.
+func (s *measures) crowded(d *Design) (needed, known float64, is bool) {
+	column := s.timeIn(d)
+	if column == "" || d.AddID {
+		return 0, 0, false
+	}
+	known = 1
+	for _, name := range s.notTime(d) {
+		c := s.p.Column(name)
+		if c.Distinct.Value > float64(s.p.Rows)/2 {
+			return 0, 0, false
+		}
+		known *= c.Distinct.High
+	}
+	rate := 0.0
+	for i := range s.qs {
+		if s.qs[i].Verb == queries.Insert {
+			rate += s.qs[i].Rate
+		}
+	}
+	needed = math.Ceil(rate * resolution(s.p.Column(column)))
+	return needed, known, needed > mostInStep*known
 }
 
 // identify makes the primary key tell rows apart, with as few added columns as possible.

@@ -239,7 +239,12 @@ func (s *Study) reasons(list []ranked) []string {
 			add("%s have no value in %s, and have no place under this key: they count for none of its figures", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
 		}
 		if s.byTime(d) {
-			add("that holds as long as no two rows with the same %s have the same %s", strings.Join(s.notTime(d), ", "), s.timeIn(d))
+			columns := strings.Join(s.notTime(d), ", ")
+			add("that holds as long as no two rows with the same %s have the same %s", columns, s.timeIn(d))
+			if needed, known, is := s.crowded(d); is {
+				add("at the stated rate that needs more values of %s than the data have: %s rows come in a step of %s, which is %s, and the data have at most %s. If no more values come, rows overwrite others: add a column that tells them apart",
+					columns, number(needed), s.timeIn(d), stepText(resolution(s.p.Column(s.timeIn(d)))), number(known))
+			}
 		}
 	}
 	if b := s.bucketColumnOf(d); b != nil {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package advice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFixedTimesAtTheStatedRate checks 40 devices that send a row every 40 minutes, with times to the
+// minute. A device and a minute tell the rows of the data apart. At 5,000 rows a second they do not:
+// 300,000 rows come in a minute, so the advice says that 40 devices are too few.
+func TestFixedTimesAtTheStatedRate(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("device,ts,val\n")
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 6000 {
+		fmt.Fprintf(&data, "d%d,%s,%d\n", i%40, first.Add(time.Duration(i)*time.Minute).Format("2006-01-02 15:04"), i*7919%300)
+	}
+	for rate, want := range map[string]bool{"1/min": false, "5000/s": true} {
+		r := advisedFor(t, "SELECT * FROM m.r WHERE device = ? AND ts >= ? AND ts < ? -- 5/s\nINSERT INTO m.r (device, ts, val) VALUES (?, ?, ?) -- "+rate, data.String(), Options{})
+		says := slices.ContainsFunc(r.Verdict.Reasons, func(reason string) bool {
+			return strings.Contains(reason, "needs more values of device than the data have: 300,000 rows come in a step of ts, which is 60 seconds, and the data have at most 40.")
+		})
+		if says != want {
+			t.Errorf("at %s: %s", rate, strings.Join(r.Verdict.Reasons, "\n"))
+		}
+	}
+}
