@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// pattern is a rule's name: the keyspace and table of a CQL table, or only the table of a
-// DynamoDB table.
+// pattern is the name in a rule: a keyspace and a table for CQL, only a table for DynamoDB. In it, *
+// stands for any characters and ? for one.
 type pattern struct{ space, name string }
 
 // These are the longest names that the two engines accept.

@@ -20,9 +20,9 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// coordinator executes a client's request that needs several requests of the door. These go over
-// it as a link: it is the client's link, and it also collects the warnings and traces of the
-// store's responses. It notes whether the store was asked at all.
+// coordinator serves a client's request for which the door sends several requests to the store. It wraps
+// the client's link: the door sends these requests over the coordinator, which collects the warnings and
+// the trace of their responses. It also notes whether the door has sent any.
 type coordinator struct {
 	store.Forwarder
 	attempts *attempts
@@ -31,11 +31,11 @@ type coordinator struct {
 	fan      observe.Fan
 	span     observe.Span // span of the client's request; nil: none
 
-	state *State       // the state at the beginning; requests that it sends are counted there
-	of    uint32       // index of the counter
-	plans []*statement // statements that it executes; only the goroutine of the request uses it
+	state *State       // the present State when the attempt began, which counts the attempt as under way
+	of    uint32       // index of the counter in state.under
+	plans []*statement // statements that the attempt executes; only the request's goroutine uses it
 
-	// These are of writes under strategy rollover. Only the goroutine of the request uses them.
+	// For writes under strategy rollover. Only the request's goroutine uses these fields.
 	tallies []*tally // the writes to count when the request is answered
 	reached int64    // the latest timestamp of a write to all shards of a key; math.MinInt64: none
 
@@ -49,8 +49,8 @@ type coordinator struct {
 	tracing  []byte // of the first response that has one
 }
 
-// attempts carries out requests that need several requests to the store, again if what the door
-// knows has changed meanwhile.
+// attempts serves requests that need several requests to the store. If the schema has changed during an
+// attempt, it makes another one.
 type attempts struct {
 	cache     *planCache
 	state     *states
@@ -66,11 +66,11 @@ type need struct {
 	writes bool
 }
 
-// carry executes a claimed request that is not passed on. If f fails, it answers with the error.
-// It calls f again if the store has forgotten a physical statement, which the client knows
-// nothing of, and if the schema has changed meanwhile: another door may have dropped or altered
-// the table, and the store's error then refers to a table that this door does not know. f has the
-// time of Options.Timeout.
+// carry serves a claimed request by calling f, for at most Options.Timeout. If f fails, carry answers
+// with the error, except in two cases, in which it calls f again. In the first, the store has forgotten
+// a physical statement; the client did not prepare it and so cannot prepare it again. In the second, the
+// schema has changed: another door may have dropped or altered the table, and the store's error may be
+// about a table that this door did not know.
 func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx context.Context, changed bool) error) {
 	ctx, stop := deadline.With(whole, a.timeout, nil)
 	defer stop()
@@ -118,7 +118,7 @@ func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
 }
 
-// attempt calls f on the present state, and counts the request under way on that state meanwhile.
+// attempt calls f on the present State. The State counts the request as under way until f returns.
 func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx context.Context, changed bool) error) error {
 	st := e.attempts.state.begin(e.of)
 	defer st.under.end(e.of) // also if f panics: a change of layout waits for the count
@@ -166,15 +166,15 @@ func consistency(req *cqldoor.Request) wire.Consistency {
 	return wire.One
 }
 
-// planned notes a statement that a request executes. The answer is used only if the statement's
-// premise still holds then.
+// planned notes a statement that the attempt executes. The door uses the answer only if the statement's
+// premise still holds when the answer has arrived.
 func planned(req *cqldoor.Request, s *statement) {
 	if e, ok := req.Link.(*coordinator); ok {
 		e.plans = append(e.plans, s)
 	}
 }
 
-// ofSchema says whether an error may come from a table that differs from what this door knows.
+// ofSchema reports whether the store may have returned err because a table is not as this door knows it.
 func ofSchema(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e) && (e.Code == wire.CodeInvalid || e.Code == wire.CodeUnprepared || e.Code == wire.CodeServer || e.Code == wire.CodeUnauthorized)
@@ -236,9 +236,10 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 	return nil
 }
 
-// ask asks the store whether the client has the noted permissions, if no other statement has
-// tested them: statements may reach no shard. For each need it sends a statement on no partition.
-// The store checks the rights and reads or writes nothing.
+// ask asks the store whether the client has the noted permissions. Unless always is set, it does nothing
+// if the door has sent another statement, with which the store has checked them; a statement that reaches
+// no shard sends none. For each need, ask sends a statement on no partition: the store checks the rights,
+// and reads and writes nothing.
 func (e *coordinator) ask(ctx context.Context, v wire.Version, always bool) error {
 	e.mu.Lock()
 	needs := slices.Clone(e.needs)

@@ -9,11 +9,11 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// If the store throttles some shards of a read, the door asks those shards again. A client could
-// only repeat the whole read, and would read and pay again for the shards that had answered. A
-// throttled request has read nothing. If a group of shards is refused, each is then asked alone.
-// Otherwise the first shards of the group would be read each time, and if they share capacity
-// with the others, none would be left for those.
+// If the store throttles some shards of a read, the door asks those shards again. A client could only
+// repeat the whole read, and would pay again for the shards that had answered; a throttled request has
+// read nothing. If the store throttles a request for a group of shards, the door then asks for each
+// shard alone. If it asked for the group again, the store would read the first shards of the group each
+// time, and these could use up the capacity that they share with the others.
 //
 // The door does not repeat writes or requests to a single shard. The client gets those errors and
 // decides whether to repeat.

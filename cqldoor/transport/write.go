@@ -62,7 +62,8 @@ const (
 // countStep is the least change in the number of waiting bytes that the owner is told of.
 const countStep = 64 << 10
 
-// uncounted says whether Held must be called. The caller holds mu.
+// uncounted returns counted if the owner must be told the number of waiting bytes, and 0 otherwise. The
+// caller holds mu.
 func (c *Conn) uncounted() news {
 	if c.opts.Held == nil || c.waiting() == c.held {
 		return 0

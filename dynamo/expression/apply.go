@@ -174,7 +174,7 @@ func (a *applying) subtract(elems []attribute.Value, w attribute.Value) []attrib
 	return out
 }
 
-// finder returns what finder does. Many actions may name one set.
+// finder calls the function finder once for each set, which many actions may name.
 func (a *applying) finder(v attribute.Value) func(attribute.Value) bool {
 	elems := v.Elems()
 	if len(elems) == 0 {

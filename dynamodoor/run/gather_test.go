@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestGatherIsAFanOut checks that a Query over shards has the same answer whether the store reads
-// all shards in one request or the router asks each of them, page by page.
+// TestGatherIsAFanOut sends random Queries, page by page, to a router that has the store read all shards
+// in one request, and to a router that asks the store for each shard. Both must answer the same.
 func TestGatherIsAFanOut(t *testing.T) {
 	for _, kind := range []string{"S", "N", "B"} {
 		t.Run(kind, func(t *testing.T) {
@@ -83,23 +83,23 @@ func TestGatherIsAFanOut(t *testing.T) {
 	}
 }
 
-// TestHiddenBytesAreNotInAPage checks that a page ends at a megabyte of the attributes that the client
-// sees. Hidden attributes do not count. So the door needs a second request for the page.
-func TestHiddenBytesAreNotInAPage(t *testing.T) {
-	const seen = 65_530 // 16 such items are just below a megabyte
+// TestPagesEndAtAMegabyteOfVisibleBytes checks that a page ends at a megabyte of the attributes that the
+// client sees. The store counts the hidden attributes too, so its pages are one item shorter, and the
+// door must ask it again.
+func TestPagesEndAtAMegabyteOfVisibleBytes(t *testing.T) {
+	const visible = 65_530 // bytes of an item; 16 such items are just below a megabyte, so the 17th ends the page
 	s := start(t, 1)
 	must(t, s, "CreateTable", create(5))
-	fill(t, s, 40, strings.Repeat("x", seen-len("h121212rClient0000x")))
-	want := 0
+	fill(t, s, 40, strings.Repeat("x", visible-len("h121212rClient0000x")))
+	read := 0
 	for start := ""; ; {
-		s.store.took()
 		body := `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"121212"}}` + start + `}`
 		m := must(t, s, "Query", body)
 		for _, r := range sorts(m) {
-			if r != fmt.Sprintf("Client%04d", want) {
-				t.Fatalf("%s, not number %d", r, want)
+			if r != fmt.Sprintf("Client%04d", read) {
+				t.Fatalf("item %d is %s", read, r)
 			}
-			want++
+			read++
 		}
 		if diff := cmp.Diff(must(t, again(t, s.store, 2), "Query", body), m); diff != "" {
 			t.Fatalf("(- each shard by itself, + together)\n%s", diff)
@@ -117,12 +117,13 @@ func TestHiddenBytesAreNotInAPage(t *testing.T) {
 		}
 		start = `,"ExclusiveStartKey":` + string(text)
 	}
-	if want != 40 {
-		t.Errorf("%d items of 40", want)
+	if read != 40 {
+		t.Errorf("%d items of 40", read)
 	}
 }
 
-// withHiddenIndex creates a table whose items in a sharded index have a second hidden attribute.
+// withHiddenIndex creates a sharded table with a sharded index. Its items have two hidden attributes: the
+// second one is for the index.
 const withHiddenIndex = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"},{"AttributeName":"g","AttributeType":"S"}],
 	"KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],
 	"GlobalSecondaryIndexes":[{"IndexName":"byg","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],
