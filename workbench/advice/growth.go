@@ -433,7 +433,7 @@ func (s *sizes) fills(d *Design, period float64) (rows, bytes float64, why strin
 	if mo := s.moment(d); mo.span > 0 && s.load.writes > 0 {
 		busy := math.Min(period, mo.span)
 		if most := mo.Writes * s.load.insert / s.load.writes / s.pace.burst * busy / shards; most > rows {
-			rows, why = most, ", of which its busiest time has the most"
+			rows, why = most, " and the hottest key's share of them in its busiest time"
 		}
 	}
 	if rows > 1 && shards > 1 {
