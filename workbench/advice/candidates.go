@@ -530,7 +530,7 @@ func (s *proposer) bys(d *Design) [][]string {
 		if len(by) == 0 || len(by) == len(d.Clustering) && !d.AddID || len(out) >= 3 {
 			continue
 		}
-		if !slices.ContainsFunc(out, func(have []string) bool { return slices.Equal(have, by) }) && s.varied(by) {
+		if !slices.ContainsFunc(out, func(have []string) bool { return slices.Equal(have, by) }) && varied(s.p, by) {
 			out = append(out, by)
 		}
 	}
@@ -538,10 +538,10 @@ func (s *proposer) bys(d *Design) [][]string {
 }
 
 // varied reports whether columns have enough values to spread over shards.
-func (s *facts) varied(columns []string) bool {
+func varied(p *profile.Profile, columns []string) bool {
 	values := 1.0
 	for _, c := range columns {
-		values *= s.p.Column(c).Distinct.Value
+		values *= p.Column(c).Distinct.Value
 	}
 	return values >= 100
 }
