@@ -48,9 +48,9 @@ func (m *memoryFlags) budget() (*budget.Budget, error) {
 // leaves half of the processors to the requests and frees nothing that is in use.
 func collectAt(budget int64) int64 { return budget + max(budget/4, beside) }
 
-// beside is a rough figure for the memory that is not in the budget: the embedded engine's
-// memtables and cache, connections and statements.
-const beside = 192 << 20
+// beside is a rough figure for the memory in Go's heap that is not in the budget: connections and
+// statements, and what of the embedded engine is there.
+const beside = 64<<20 + engineInHeap
 
 // memoryShare returns a quarter of the memory that the process may have. Memory outside the
 // budget (the engine's own, and what the garbage collector has not returned) takes about as much
