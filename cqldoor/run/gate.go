@@ -38,6 +38,8 @@ const (
 	ofCatalogue
 )
 
+var errReserved = wire.Invalidf("Keyspace '%s' is reserved: front doors keep there which tables are sharded", catalog.Keyspace)
+
 // Claims implements cqldoor.Router.
 func (r *Router) Claims(h syntax.Head, keyspace string) bool {
 	if r.schema.view.Load().judge(h, keyspace) != ofStore {

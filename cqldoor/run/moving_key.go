@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ func (c *change) alterKey(ctx context.Context, e *catalog.Entry, t *sharded, dec
 	if order != "" {
 		return wire.Invalidf("write_sharding: 'change': '%s' is of a table's change, not of one key's", order)
 	}
-	for _, name := range sortedKeys(declared) {
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		if name != optionKey && name != "shards" {
 			return wire.Invalidf("write_sharding: one key has no '%s' of its own; give 'key' and 'shards' alone", name)
 		}

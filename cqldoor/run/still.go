@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +86,7 @@ func (c *change) alterStill(ctx context.Context, t *sharded, declared declaratio
 
 // epoch returns the number of shards that an epoch is declared with.
 func (d declaration) epoch(option string) (shard.Range, error) {
-	for _, name := range sortedKeys(d) {
+	for _, name := range slices.Sorted(maps.Keys(d)) {
 		if name != "shards" && name != option && (name != optionKey || option != optionRowsFrom) {
 			return shard.Range{}, wire.Errorf(wire.CodeConfig, "write_sharding: '%s' cannot change with an epoch; give 'shards' and '%s' alone", name, option)
 		}

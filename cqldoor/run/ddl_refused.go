@@ -11,6 +11,61 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
+// These are the errors for features that sharded tables do not support.
+var (
+	errIndex = wire.Invalidf("write_sharding: CREATE INDEX on a sharded table is not supported yet: what an index finds would come " +
+		"in the order of the shards; read by the primary key, or keep a table of your own by the column")
+	errView = wire.Invalidf("write_sharding: CREATE MATERIALIZED VIEW on a sharded table is not supported yet: the view would have " +
+		"to be sharded too; keep a second table, written in one batch with the first")
+	errTrigger = wire.Invalidf("write_sharding: CREATE TRIGGER on a sharded table is not supported: the trigger would be given the " +
+		"physical rows, with the hidden column in their key")
+	errCompact = wire.Invalidf("write_sharding: a table WITH COMPACT STORAGE cannot be sharded; leave COMPACT STORAGE out")
+	errMask    = wire.Invalidf("write_sharding: MASKED WITH is not supported on sharded tables yet: a fan-out would read masked values")
+)
+
+// refuseFeatures refuses a CREATE TABLE with features that sharded tables do not support yet.
+func refuseFeatures(stmt *syntax.CreateTable) error {
+	if stmt.CompactStorage {
+		return errCompact
+	}
+	for _, c := range stmt.Columns {
+		if c.Mask != nil {
+			return errMask
+		}
+	}
+	return nil
+}
+
+// refuseChange refuses an ALTER TABLE of something that must not change.
+func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
+	if stmt.Mask != nil || stmt.DropMask {
+		return errMask
+	}
+	for _, c := range stmt.Add {
+		switch {
+		case c.Name == l.Column:
+			return nameTaken(c.Name)
+		case c.Mask != nil:
+			return errMask
+		}
+	}
+	for _, r := range stmt.Rename {
+		if r.To == l.Column {
+			return nameTaken(r.To)
+		}
+		if slices.Contains(l.By, r.From) {
+			return wire.Invalidf("write_sharding: column %s cannot be renamed: the table's 'by' names it, and the shards of its rows depend on that", r.From)
+		}
+	}
+	return nil
+}
+
+// nameTaken returns the error for a column with the name that write_sharding needs for its own.
+func nameTaken(name string) error {
+	return wire.Invalidf("write_sharding: the name %s is taken by write_sharding itself for this table; choose another name for the column, "+
+		"or create the table with another one for write_sharding's: 'column': '…'", identifier(name))
+}
+
 // These are the errors for features that tables of strategy time do not support yet.
 var (
 	errAlterTimed = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'time', nor can its buckets, while it is in use yet: " +

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/ddl"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// shardPlain shards a table that has no shards. If there is no such table, the error is
+// Cassandra's.
+func (c *change) shardPlain(ctx context.Context, stmt *syntax.AlterTable) error {
+	there := c.view.Load().names.Has(c.keyspace, stmt.Name.Name)
+	switch {
+	case there:
+		return c.alterPlain(ctx, stmt)
+	case stmt.IfExists:
+		c.void()
+		return nil
+	}
+	return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
+}
+
+// alterTable changes the columns or options of a sharded table.
+func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error {
+	t := c.view.Load().tables[c.keyspace][stmt.Name.Name]
+	if t == nil && declares(stmt.With) {
+		return c.shardPlain(ctx, stmt)
+	}
+	if t == nil {
+		return c.other(ctx)
+	}
+	if err := c.mayAlter(ctx, t); err != nil {
+		return err
+	}
+	if err := refuseTimed(stmt, t.entry.Layout); err != nil {
+		return err
+	}
+	if len(stmt.With) == 1 && stmt.With[0].Name == catalog.Property {
+		declared, err := shardingOf(stmt.With)
+		if err != nil {
+			return err
+		}
+		if done, err := c.alterStill(ctx, t, declared); done || err != nil {
+			return err
+		}
+	}
+	physical := *stmt
+	physical.Name = syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical}
+	if declares(stmt.With) {
+		return c.alterLayout(ctx, t, stmt)
+	}
+	if err := refuseChange(stmt, t.entry.Layout); err != nil {
+		return err
+	}
+	if len(stmt.With) == 0 || t.entry.Second != nil {
+		if err := underChange(t.entry, "altering it"); err != nil {
+			return err
+		}
+	}
+	if len(stmt.With) == 0 {
+		result, err := ddl.Apply(c.state.Load().Schema, stmt, c.env())
+		if err != nil {
+			return err
+		}
+		if result.Change == nil {
+			c.void()
+			return nil
+		}
+		physical.Drop = without(physical.Drop, t.entry.Layout.Column) // DROP IF EXISTS of a column that does not exist
+	}
+	a, err := c.physical(ctx, &physical, t.entry.Layout.Column)
+	if err != nil {
+		return c.view.Load().logicalError(err)
+	}
+	a.body = logicalResult(a.body, t.entry.Physical, t.entry.Table)
+	return c.finish(ctx, a)
+}
+
+func without(names []string, name string) []string {
+	var out []string
+	for _, n := range names {
+		if n != name {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/ddl"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// createTable creates a sharded table, declared by the statement or by a shard rule.
+func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) error {
+	if c.view.Load().renamed(stmt.Name, c.keyspace) {
+		return c.taken(ctx, stmt.Name.Name, stmt.IfNotExists)
+	}
+	ruling, err := c.rules.of(ctx, c.keyspace, stmt)
+	if err != nil {
+		return err
+	}
+	stmt = ruling.stmt
+	if !declares(stmt.With) {
+		return c.other(ctx)
+	}
+	if err := c.mayCreate(ctx, stmt.Name.Name); err != nil {
+		return err
+	}
+	declared, err := shardingOf(stmt.With)
+	if err != nil {
+		return err
+	}
+	s, err := c.catalog.Schema(ctx, c.keyspace)
+	if err != nil {
+		return err
+	}
+	// The backend checks the options.
+	logical := *stmt
+	logical.With = nil
+	unfit := refuseFeatures(stmt)
+	if unfit != nil && ruling.name == "" {
+		return unfit
+	}
+	result, err := ddl.Apply(s, &logical, c.env())
+	if err != nil {
+		return err
+	}
+	if result.Change == nil {
+		c.void() // IF NOT EXISTS, and it exists
+		return nil
+	}
+	if unfit != nil {
+		return ruling.refuse(unfit)
+	}
+	table := result.Schema.Table(c.keyspace, stmt.Name.Name)
+	layout, warnings, err := declared.layout(table)
+	if err != nil {
+		return ruling.refuse(err)
+	}
+	if err := checkDefaultTTL(stmt.With, layout); err != nil {
+		return ruling.refuse(err)
+	}
+	warnings = append(append(ruling.warnings(), warnings...), advice(stmt, table, layout)...)
+	e := &catalog.Entry{
+		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt), Rule: ruling.label,
+	}
+	var a *answer
+	var refusal error
+	_, err = c.catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) error {
+		// From here on doors know the table as one that is being created, and do not show it. An
+		// earlier plain table of that name is gone, but other doors may still know it.
+		if err := c.schemas.refresh(ctx); err != nil {
+			c.opts.Log.Warn("the schema cannot be read before a change", "error", err)
+		}
+		c.doors.waitForDoors(ctx)
+		a, refusal = c.physical(ctx, physicalTable(stmt, table, layout), layout.Column)
+		return refusal
+	})
+	exists := &wire.Error{Code: wire.CodeAlreadyExists}
+	switch {
+	case errors.Is(err, catalog.ErrExists) || errors.Is(err, exists):
+		return c.exists(stmt.Name.Name, stmt.IfNotExists)
+	case refusal != nil:
+		return refusal
+	case err != nil:
+		return errCatalog(err)
+	}
+	a.warnings = append(a.warnings, warnings...)
+	ruling.log(c.opts.Log, e)
+	return c.finish(ctx, a)
+}
+
+// taken refuses to create a table or view with the name of a table whose physical table has another
+// name. The store would create it.
+func (c *change) taken(ctx context.Context, table string, ifNotExists bool) error {
+	if err := c.mayCreate(ctx, table); err != nil {
+		return err
+	}
+	return c.exists(table, ifNotExists)
+}
+
+// exists answers a statement that would create a table which exists.
+func (c *change) exists(table string, ifNotExists bool) error {
+	if ifNotExists {
+		c.void()
+		return nil
+	}
+	return &wire.Error{Code: wire.CodeAlreadyExists, Keyspace: c.keyspace, Table: table,
+		Message: "Table '" + c.keyspace + "." + table + "' already exists"}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// layout returns the layout declared for a logical table, and warnings for its owner.
+func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
+	l, err := shard.Parse(d)
+	if err != nil {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "%s", err)
+	}
+	for _, name := range l.By {
+		if err := checkBy(t, name); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(t.Clustering) == 0 && l.Strategy != shard.Random {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: table %s.%s has no clustering column, so each partition is a single row, "+
+			"and there is nothing to spread; add a column that tells the rows of a partition apart to the primary key, PRIMARY KEY (%s, …), "+
+			"leave write_sharding out, or spread the writes of each row with 'strategy': 'random'", t.Keyspace, t.Name, keyText(t.PartitionKey))
+	}
+	var warnings []string
+	if taken := l.Column; t.Columns[taken] != nil {
+		name := free(t, taken)
+		if d.names("column") {
+			return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the table has a column %s, a name that write_sharding needs for a column "+
+				"of its own; choose another for that one: 'column': '%s'", identifier(taken), identifier(name))
+		}
+		l.Column = name
+		warnings = append(warnings, fmt.Sprintf("write_sharding: the table has a column %s, so that write_sharding's own, in the stored table, is called %s ('column': '%[2]s')",
+			identifier(taken), identifier(name)))
+	}
+	if _, err := plan.NewTable(t, l); err != nil {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "%s", err)
+	}
+	if l.Hash != shard.CodePoints {
+		return l, warnings, nil
+	}
+	skewed, err := d.codePoints(t, l)
+	return l, append(warnings, skewed...), err
+}
+
+// checkBy checks one column of `by`.
+func checkBy(t *schema.Table, name string) error {
+	c := t.Columns[name]
+	switch {
+	case c == nil:
+		return wire.Errorf(wire.CodeConfig, "write_sharding: 'by' names %s, which is not a column of the table; name clustering columns%s",
+			identifier(name), those(t))
+	case c.Kind == schema.PartitionKey:
+		return wire.Errorf(wire.CodeConfig, "write_sharding: 'by' names %s, which is a partition key column: all rows of a partition have the "+
+			"same value, so they would all be in one shard; name clustering columns%s", identifier(name), those(t))
+	case c.Kind != schema.Clustering:
+		clustering := append(slices.Clone(t.Clustering), c)
+		return wire.Errorf(wire.CodeConfig, "write_sharding: 'by' names %[1]s, which is not part of the primary key: rows with the same %[2]s that "+
+			"come to the same shard would overwrite each other. Make it a clustering column: PRIMARY KEY (%[3]s, %[4]s)",
+			identifier(name), names(slices.Concat(t.PartitionKey, t.Clustering), " and "), keyText(t.PartitionKey), names(clustering, ", "))
+	}
+	return nil
+}
+
+// those lists the clustering columns, if there are any.
+func those(t *schema.Table) string {
+	if len(t.Clustering) == 0 {
+		return ""
+	}
+	return " (" + names(t.Clustering, ", ") + ")"
+}
+
+func names(columns []*schema.Column, separator string) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = identifier(c.Name)
+	}
+	return strings.Join(list, separator)
+}
+
+func keyText(key []*schema.Column) string {
+	if len(key) == 1 {
+		return identifier(key[0].Name)
+	}
+	return "(" + names(key, ", ") + ")"
+}
+
+// free returns a column name that the table does not have, similar to the taken one.
+func free(t *schema.Table, taken string) string {
+	for name := taken + "_no"; ; name += "_" {
+		if t.Columns[name] == nil {
+			return name
+		}
+	}
+}
+
+func identifier(name string) string { return string(syntax.AppendIdent(nil, name)) }
