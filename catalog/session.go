@@ -122,7 +122,7 @@ func query(ctx context.Context, link store.Link, version wire.Version, cl wire.C
 	q.Params.SetValues(v)
 	var all []Row
 	for {
-		body, err := call(ctx, link, version, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, version, &q)})
+		body, err := store.Call(ctx, link, version, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, version, &q)})
 		if err != nil {
 			return nil, err
 		}
@@ -159,24 +159,4 @@ func appendRows(all []Row, rows *wire.Rows) ([]Row, error) {
 		all = append(all, r)
 	}
 	return all, it.Err()
-}
-
-// call sends a request and waits for its response. It returns the body of a RESULT without its
-// prefix, or the error.
-func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) ([]byte, error) {
-	type answer struct {
-		body []byte
-		err  error
-	}
-	done := make(chan answer, 1)
-	l.Send(ctx, req, func(resp wire.Message) {
-		body, err := wire.ResultBody(v, resp)
-		done <- answer{append([]byte(nil), body...), err}
-	})
-	select {
-	case a := <-done:
-		return a.body, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

@@ -4,5 +4,5 @@
 // response bodies. A real cluster (cqldoor/cluster) and the engine in this process (engine)
 // implement it. Neither knows the door.
 //
-// It is types only; it imports cql/wire.
+// It imports cql/wire.
 package store

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -118,7 +119,7 @@ func (x *answers) answerOne(ctx context.Context, req *cqldoor.Request, s *statem
 	p.SetKeyspace(nil)
 	p.SetValues(encodeValues(values))
 	s.showMetadata(req.Version, &p)
-	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: metadataID, Params: p})})
+	body, err := store.Call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: metadataID, Params: p})})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -174,5 +175,5 @@ func (a *applier) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.
 	if params.Has(wire.QueryNowInSeconds) {
 		b.Params.SetNowInSeconds(params.NowInSeconds)
 	}
-	return call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpBatch, Body: wire.AppendBatch(nil, req.Version, b)})
+	return store.Call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpBatch, Body: wire.AppendBatch(nil, req.Version, b)})
 }

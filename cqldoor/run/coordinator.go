@@ -261,7 +261,7 @@ func (e *coordinator) ask(ctx context.Context, v wire.Version, always bool) erro
 func permitted(ctx context.Context, l store.Link, v wire.Version, needs []need) error {
 	for _, n := range needs {
 		q := wire.Query{Text: []byte(n.text()), Params: wire.Params{Consistency: wire.LocalOne}}
-		if _, err := call(ctx, l, v, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}); err != nil {
+		if _, err := store.Call(ctx, l, v, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}); err != nil {
 			return err
 		}
 	}

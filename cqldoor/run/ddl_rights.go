@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
@@ -50,7 +51,7 @@ func (c *change) may(ctx context.Context, stmt syntax.Statement) error {
 		return nil // without accounts there are no rights
 	}
 	q := wire.Query{Text: []byte(syntax.Print(stmt)), Params: wire.Params{Consistency: wire.One}}
-	_, err := call(ctx, c.req.Link, c.req.Version, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, c.req.Version, &q)})
+	_, err := store.Call(ctx, c.req.Link, c.req.Version, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, c.req.Version, &q)})
 	var e *wire.Error
 	if errors.As(err, &e) {
 		switch e.Code {

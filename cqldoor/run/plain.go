@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
@@ -329,7 +330,7 @@ func (x *answers) answerRenamed(ctx context.Context, req *cqldoor.Request, s, pl
 	p.SetKeyspace(nil)
 	p.SetValues(encodeValues(whole.Values(env, plan.Target{})))
 	p.SetSkipMetadata(true) // the text names the columns, so they are known
-	body, err := call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
+	body, err := store.Call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
 		Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})})
 	if err != nil {
 		return err

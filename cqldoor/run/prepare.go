@@ -27,7 +27,7 @@ func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, te
 
 // renew prepares the text again, because the backend may have forgotten it.
 func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
-	body, err := call(ctx, l, v, wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})})
+	body, err := store.Call(ctx, l, v, wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})})
 	if err != nil {
 		return nil, err
 	}
@@ -38,26 +38,6 @@ func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text
 	n := &ids{answer.ID, answer.MetadataID}
 	p.named.Store(n)
 	return n, nil
-}
-
-// call sends a request and waits for its response. It returns the body of a RESULT without its
-// prefix, which the caller owns, or the error.
-func call(ctx context.Context, l store.Link, v wire.Version, req wire.Message) ([]byte, error) {
-	type answer struct {
-		body []byte
-		err  error
-	}
-	done := make(chan answer, 1)
-	l.Send(ctx, req, func(resp wire.Message) {
-		body, err := wire.ResultBody(v, resp)
-		done <- answer{append([]byte(nil), body...), err}
-	})
-	select {
-	case a := <-done:
-		return a.body, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // planCache holds planned and prepared statements. Each kind is bounded; the least recently used

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -99,7 +100,7 @@ func compareAndSet(ctx context.Context, req *cqldoor.Request, params *wire.Param
 	p.SetKeyspace(nil)
 	p.SetValues(encodeValues(values))
 	p.SetSkipMetadata(false)
-	return call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
+	return store.Call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
 		Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})})
 }
 

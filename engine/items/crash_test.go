@@ -4,13 +4,12 @@ package items
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/crash"
 )
 
 // TestCrash has writers write and takes what a crash at a random moment would leave, with a random
@@ -25,7 +24,6 @@ func TestCrash(t *testing.T) {
 }
 
 func crashOnce(t *testing.T, seed uint64) {
-	rng := rand.New(rand.NewPCG(seed, 1))
 	fs := vfs.NewCrashableMem()
 	s := open(t, fs, Options{})
 	for _, name := range []string{"A", "B"} {
@@ -35,50 +33,17 @@ func crashOnce(t *testing.T, seed uint64) {
 			"GlobalSecondaryIndexes":[{"IndexName":"by-g","KeySchema":[{"AttributeName":"g","KeyType":"HASH"},{"AttributeName":"n","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}]}`)
 	}
 	const writers = 5
-	var acknowledged, begun [writers]int // guarded by mu
-	var mu sync.Mutex
-	var running sync.WaitGroup
-	stop := make(chan struct{})
-	for w := range writers {
-		running.Go(func() {
-			for n := 1; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				mu.Lock()
-				begun[w] = n
-				mu.Unlock()
-				put := func(table string) string {
-					return fmt.Sprintf(`{"Put":{"TableName":"%s","Item":{"w":{"N":"%d"},"n":{"N":"%d"},"g":{"S":"g%d"},"x":{"S":"%0100d"}}}}`, table, w, n, n%3, n)
-				}
-				_, err := s.do("TransactWriteItems", `{"TransactItems":[`+put("TableA")+`,`+put("TableB")+
-					fmt.Sprintf(`,{"Update":{"TableName":"TableA","Key":{"w":{"N":"%d"},"n":{"N":"0"}},"UpdateExpression":"ADD #c :one","ExpressionAttributeNames":{"#c":"count"},"ExpressionAttributeValues":{":one":{"N":"1"}}}}]}`, w))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				acknowledged[w] = n
-				mu.Unlock()
-			}
-		})
-	}
-	time.Sleep(time.Duration(1+rng.IntN(40)) * time.Millisecond)
-	// Acknowledged before the crash; begun at or after it.
-	mu.Lock()
-	before := acknowledged
-	mu.Unlock()
-	crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[rng.IntN(3)], RNG: rand.New(rand.NewPCG(seed, 2))})
-	mu.Lock()
-	after := begun
-	mu.Unlock()
-	close(stop)
-	running.Wait()
+	left := crash.While(t, fs, seed, writers, func(w, n int) error {
+		put := func(table string) string {
+			return fmt.Sprintf(`{"Put":{"TableName":"%s","Item":{"w":{"N":"%d"},"n":{"N":"%d"},"g":{"S":"g%d"},"x":{"S":"%0100d"}}}}`, table, w, n, n%3, n)
+		}
+		_, err := s.do("TransactWriteItems", `{"TransactItems":[`+put("TableA")+`,`+put("TableB")+
+			fmt.Sprintf(`,{"Update":{"TableName":"TableA","Key":{"w":{"N":"%d"},"n":{"N":"0"}},"UpdateExpression":"ADD #c :one","ExpressionAttributeNames":{"#c":"count"},"ExpressionAttributeValues":{":one":{"N":"1"}}}}]}`, w))
+		return err
+	})
 	s.close(t)
 
-	s = open(t, crashed, Options{})
+	s = open(t, left.Files, Options{})
 	defer s.close(t)
 	for w := range writers {
 		var first []string
@@ -90,8 +55,8 @@ func crashOnce(t *testing.T, seed uint64) {
 				t.Errorf("writer %d: transactions half there: %v and %v", w, first, ns)
 			}
 		}
-		if n := len(first); n < before[w] || n > after[w] {
-			t.Errorf("writer %d: %d items of %d acknowledged and %d begun", w, n, before[w], after[w])
+		if n := len(first); n < left.Acknowledged[w] || n > left.Begun[w] {
+			t.Errorf("writer %d: %d items of %d acknowledged and %d begun", w, n, left.Acknowledged[w], left.Begun[w])
 		}
 		counter := s.must(t, "GetItem", fmt.Sprintf(`{"TableName":"TableA","Key":{"w":{"N":"%d"},"n":{"N":"0"}}}`, w))
 		if got := fmt.Sprint(dig(counter, "Item", "count", "N")); len(first) > 0 && got != fmt.Sprint(len(first)) {

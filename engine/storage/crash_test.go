@@ -4,15 +4,14 @@ package storage
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/internal/testkit/crash"
 )
 
 var crashTable = TableSpec{
@@ -38,7 +37,6 @@ func TestCrash(t *testing.T) {
 }
 
 func crashOnce(t *testing.T, seed uint64) {
-	rng := rand.New(rand.NewPCG(seed, 1))
 	fs := vfs.NewCrashableMem()
 	options := Options{FS: fs, MemTableBytes: 64 << 10, SweepInterval: time.Millisecond}
 	db, err := Open("d", options)
@@ -47,63 +45,36 @@ func crashOnce(t *testing.T, seed uint64) {
 	}
 	table := mustTable(t, db, crashTable)
 	const writers = 6
-	var acknowledged, begun [writers]int // guarded by mu
-	var mu sync.Mutex
-	var running sync.WaitGroup
-	stop := make(chan struct{})
-	for w := range writers {
-		running.Go(func() {
-			b := db.NewBatch()
-			defer b.Release()
-			for n := 1; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				for p := range crashPartitions {
-					b.Partition(table, int64(p), i32(w))
-					b.Row([][]byte{i32(n)})
-					b.Marker(Liveness{Timestamp: int64(n)})
-					b.Set(Cell{Column: 0, Value: i32(n), Timestamp: int64(n)})
-					if n%8 == 0 { // rows that do not exist
-						b.DeleteSlice(Slice{Start: Bound{[][]byte{i32(-9)}, true}, End: Bound{[][]byte{i32(0)}, true}}, Deletion{int64(n), 1})
-					}
-				}
-				if n%3 == 0 {
-					b.Partition(table, 100, i32(w))
-					b.Static()
-					b.Add(1, 1, int64(n))
-				}
-				mu.Lock()
-				begun[w] = n
-				mu.Unlock()
-				if err := b.Commit(); err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				acknowledged[w] = n
-				mu.Unlock()
-			}
-		})
+	batches := make([]*Batch, writers)
+	for w := range batches {
+		batches[w] = db.NewBatch()
 	}
-	time.Sleep(time.Duration(1+rng.IntN(40)) * time.Millisecond)
-	// Acknowledged before the crash; begun at or after it.
-	mu.Lock()
-	before := acknowledged
-	mu.Unlock()
-	crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[rng.IntN(3)], RNG: rand.New(rand.NewPCG(seed, 2))})
-	mu.Lock()
-	after := begun
-	mu.Unlock()
-	close(stop)
-	running.Wait()
+	left := crash.While(t, fs, seed, writers, func(w, n int) error {
+		b := batches[w]
+		for p := range crashPartitions {
+			b.Partition(table, int64(p), i32(w))
+			b.Row([][]byte{i32(n)})
+			b.Marker(Liveness{Timestamp: int64(n)})
+			b.Set(Cell{Column: 0, Value: i32(n), Timestamp: int64(n)})
+			if n%8 == 0 { // rows that do not exist
+				b.DeleteSlice(Slice{Start: Bound{[][]byte{i32(-9)}, true}, End: Bound{[][]byte{i32(0)}, true}}, Deletion{int64(n), 1})
+			}
+		}
+		if n%3 == 0 {
+			b.Partition(table, 100, i32(w))
+			b.Static()
+			b.Add(1, 1, int64(n))
+		}
+		return b.Commit()
+	})
+	for _, b := range batches {
+		b.Release()
+	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 
-	options.FS = crashed
+	options.FS = left.Files
 	db, err = Open("d", options)
 	if err != nil {
 		t.Fatal(err)
@@ -141,8 +112,8 @@ func crashOnce(t *testing.T, seed uint64) {
 			}
 		}
 		// A writer waits for each batch, so the existing rows are its first ones.
-		if n := len(first); n < before[w] || n > after[w] || n > 0 && first[n-1] != n {
-			t.Errorf("writer %d: %d rows of %d acknowledged and %d begun", w, n, before[w], after[w])
+		if n := len(first); n < left.Acknowledged[w] || n > left.Begun[w] || n > 0 && first[n-1] != n {
+			t.Errorf("writer %d: %d rows of %d acknowledged and %d begun", w, n, left.Acknowledged[w], left.Begun[w])
 		}
 		var row Row
 		sum := 0
