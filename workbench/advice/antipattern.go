@@ -303,7 +303,7 @@ func (s critic) lossText(d *Design, l *Loss) string {
 	case lost(m) == 0:
 		how = "no two rows of the data agree in these, but "
 	default:
-		how = fmt.Sprintf("%s of %s rows of the data would be overwritten, and ", estimated(m.Lost, whole), number(float64(s.p.Rows)))
+		how = fmt.Sprintf("%s of %s would be overwritten, and ", estimated(m.Lost, whole), countOf(float64(s.p.Rows), "row")+" of the data")
 	}
 	return fmt.Sprintf("%sat %s rows/s and steps of %s, %s rows a day would overwrite another without a word", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))),
 		ranged(l.PerDay, l.Low, l.High, about))

@@ -30,3 +30,20 @@ func TestFixedTimesAtTheStatedRate(t *testing.T) {
 		}
 	}
 }
+
+// TestUniqueBesideFixedTimes checks the same devices with a column whose values never repeat. It goes
+// into the key where a device and a minute do not tell rows apart at the stated rate, and only there.
+func TestUniqueBesideFixedTimes(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("reading,device,ts,val\n")
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 6000 {
+		fmt.Fprintf(&data, "r%x,d%d,%s,%d\n", uint32(i)*0x9e3779b1, i%40, first.Add(time.Duration(i)*time.Minute).Format("2006-01-02 15:04"), i*7919%300)
+	}
+	for rate, want := range map[string][]string{"1/min": {"ts"}, "5000/s": {"ts", "reading"}} {
+		r := advisedFor(t, "SELECT * FROM m.r WHERE device = ? AND ts >= ? AND ts < ? -- 5/s\nINSERT INTO m.r (reading, device, ts, val) VALUES (?, ?, ?, ?) -- "+rate, data.String(), Options{})
+		if !slices.Equal(r.Verdict.Clustering, want) || r.Verdict.PartitionKey[0] != "device" {
+			t.Errorf("at %s: %v, %v; want %v", rate, r.Verdict.PartitionKey, r.Verdict.Clustering, want)
+		}
+	}
+}

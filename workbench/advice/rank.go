@@ -364,18 +364,18 @@ func (s *ranker) whyLost(best, r ranked) string {
 	case b.lost > a.lost:
 		m := s.of(r.d)
 		if m != nil && m.Unkeyed > 0 && lost(m) == 0 {
-			return fmt.Sprintf("%s rows have no value in a column of the key and would be refused", number(float64(m.Unkeyed)))
+			return fmt.Sprintf("%s without a value in a column of the key would be refused", countOf(float64(m.Unkeyed), "row"))
 		}
 		if m != nil {
-			return fmt.Sprintf("loses %s rows: its primary key repeats", estimated(m.Lost, whole))
+			return fmt.Sprintf("loses %s: its primary key repeats", estimatedCount(m.Lost, "row"))
 		}
-		return fmt.Sprintf("loses %s rows: its primary key repeats", number(b.lost))
+		return fmt.Sprintf("loses %s: its primary key repeats", countOf(b.lost, "row"))
 	case b.unserved+b.filtered > a.unserved+a.filtered:
 		return s.unservedText(r.d, best.d)
 	case b.severity > a.severity:
 		return b.worst()
 	case b.rare <= a.rare && b.null > a.null:
-		return fmt.Sprintf("%s rows have no value in a column of the key", number(b.null))
+		return fmt.Sprintf("%s without a value in a column of the key", countOf(b.null, "row"))
 	case b.rare > a.rare:
 		return s.unservedText(r.d, best.d)
 	case b.few && !a.few:

@@ -144,26 +144,32 @@ func (s *measures) crowded(d *Design) (needed, known float64, is bool) {
 	return needed, known, needed > mostInStep*known
 }
 
-// identify makes the primary key tell rows apart, with as few added columns as possible.
+// identify makes the primary key tell rows apart, with as few added columns as possible. A key that
+// does so in the data, but not at the stated rate, gets columns that do without its time. If there
+// are none, it stays as it is, and the verdict says what it needs.
 func (s *measures) identify(d *Design) {
 	have := func(c string) bool {
 		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
 	}
-	if s.byItself(d) || slices.ContainsFunc(s.natural, func(n *Design) bool { // the same key without its bucket
+	unique := s.byItself(d) || slices.ContainsFunc(s.natural, func(n *Design) bool { // the same key without its bucket
 		return partitionID(n.Partition) == partitionID(wholes(d.columns())) && len(n.Clustering) == len(d.Clustering) &&
 			!slices.ContainsFunc(n.Clustering, func(c string) bool { return !have(c) }) && s.byItself(n)
-	}) {
+	})
+	if _, _, crowded := s.crowded(d); unique && !crowded {
 		return
 	}
 	var add []string
 	found := false
 	for _, set := range s.tells {
+		if unique && slices.Contains(set, s.timeIn(d)) {
+			continue
+		}
 		missing := slices.DeleteFunc(slices.Clone(set), have)
 		if s.sound(set) && (!found || len(missing) < len(add)) {
 			add, found = missing, true
 		}
 	}
-	d.AddID = !found
+	d.AddID = !found && !unique
 	for _, c := range add {
 		d.Clustering = append(slices.Clip(d.Clustering), c)
 		d.Desc = append(slices.Clip(d.Desc), false)

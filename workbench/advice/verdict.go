@@ -228,7 +228,7 @@ func (s *Study) reasons(list []ranked) []string {
 		if m := s.exactly(d); m != nil && m.Unkeyed == 0 {
 			repeated = m.Lost
 		}
-		add("%s rows are lost: they have no value in a column of the key, or repeat it", estimated(repeated, whole))
+		add("%s lost: no value in a column of the key, or a key that repeats", estimatedAre(repeated, "row"))
 	default:
 		if m := s.exactly(d); m != nil && !m.Lost.Exact && m.Lost.High >= 1 {
 			add("no row of the sample is lost: of all %s, between 0 and %s are, with 99%% confidence", countOf(float64(s.p.Rows), "row"), number(math.Ceil(m.Lost.High)))
