@@ -34,7 +34,7 @@ type serveCmd struct {
 	Advertise      string          `placeholder:"ADDR" help:"Address, with or without a port, that drivers are told, where it is not the one that they connect to."`
 	DriverRouting  string          `enum:"round-robin,token" default:"round-robin" help:"By what drivers choose one of several doors: in turn, so that one hot key is spread over all, or by the key's token: ${enum} (${default})."`
 	Data           string          `placeholder:"DIR" default:"./evenkeel-data" help:"Where the embedded engine keeps its data (${default})."`
-	StoreOnly      bool            `help:"Serve the embedded engine as a plain node, without sharding: a store for the --cassandra of other doors."`
+	StoreOnly      bool            `help:"Serve the embedded engine as a plain node of CQL, without sharding: a store for the --cassandra of other doors (of DynamoDB: --dynamodb-sharding off)."`
 	Config         kong.ConfigFlag `placeholder:"FILE" help:"YAML file with any of these flags by name; flags go before it."`
 	Drain          time.Duration   `default:"10s" help:"How long requests in flight may take when the door stops (${default})."`
 	RequestTimeout time.Duration   `default:"10s" help:"How long a CQL request may take at the embedded engine, or on sharded tables; it then ends with a read or write timeout. 0 for any time (${default})."`
