@@ -97,6 +97,7 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 		return err
 	}
 	var err error
+	limitArenas()
 	if s.memory, err = s.memoryFlags.budget(); err != nil {
 		return err
 	}
