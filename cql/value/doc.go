@@ -27,8 +27,8 @@
 //
 // It differs from Cassandra on purpose as follows:
 //
-//   - A timestamp without a zone is UTC (Cassandra takes the server's zone). The caller handles
-//     'now', because it has a clock.
+//   - A timestamp without a zone is UTC (Cassandra takes the server's zone). 'now' is
+//     refused, because the package has no clock.
 //   - Zones may be offsets, regions (Europe/Berlin) and abbreviations that mean only one zone.
 //     Other abbreviations and long names are refused.
 //   - Host names are not inet addresses. Digits other than 0-9 are not numbers.

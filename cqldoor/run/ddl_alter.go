@@ -4,11 +4,13 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/ddl"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // shardPlain shards a table that has no shards. If there is no such table, the error is
@@ -37,7 +39,7 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err := c.mayAlter(ctx, t); err != nil {
 		return err
 	}
-	if err := refuseTimed(stmt, t.entry.Layout); err != nil {
+	if err := refuseLayout(stmt, t.entry.Layout); err != nil {
 		return err
 	}
 	if len(stmt.With) == 1 && stmt.With[0].Name == catalog.Property {
@@ -89,4 +91,60 @@ func without(names []string, name string) []string {
 		}
 	}
 	return out
+}
+
+// refuseChange refuses an ALTER TABLE of something that must not change.
+func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
+	if stmt.Mask != nil || stmt.DropMask {
+		return errMask
+	}
+	for _, c := range stmt.Add {
+		switch {
+		case c.Name == l.Column:
+			return nameTaken(c.Name)
+		case c.Mask != nil:
+			return errMask
+		}
+	}
+	for _, r := range stmt.Rename {
+		if r.To == l.Column {
+			return nameTaken(r.To)
+		}
+		if slices.Contains(l.By, r.From) {
+			return wire.Invalidf("write_sharding: column %s cannot be renamed: the table's 'by' names it, and the shards of its rows depend on that", r.From)
+		}
+	}
+	return nil
+}
+
+// nameTaken returns the error for a column with the name that write_sharding needs for its own.
+func nameTaken(name string) error {
+	return wire.Invalidf("write_sharding: the name %s is taken by write_sharding itself for this table; choose another name for the column, "+
+		"or create the table with another one for write_sharding's: 'column': '…'", identifier(name))
+}
+
+// refuseLayout refuses an ALTER TABLE that strategies time and rollover do not allow.
+func refuseLayout(stmt *syntax.AlterTable, l *shard.Layout) error {
+	timed := l.Strategy == shard.Time
+	if timed && slices.ContainsFunc(stmt.Add, func(c syntax.ColumnDef) bool { return c.Static }) {
+		return errStaticTimed
+	}
+	if err := checkDefaultTTL(stmt.With, l); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property })
+	if i < 0 {
+		return nil
+	}
+	declared, err := shardingOf(stmt.With)
+	if err != nil {
+		return err
+	}
+	if l.Strategy == shard.Rollover || declared["strategy"] == shard.Rollover.String() {
+		return errAlterRolled
+	}
+	if timed || declared["strategy"] == shard.Time.String() {
+		return errAlterTimed
+	}
+	return nil
 }

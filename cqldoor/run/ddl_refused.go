@@ -3,9 +3,6 @@
 package run
 
 import (
-	"slices"
-
-	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/shard"
@@ -23,49 +20,6 @@ var (
 	errMask    = wire.Invalidf("write_sharding: MASKED WITH is not supported on sharded tables yet: a fan-out would read masked values")
 )
 
-// refuseFeatures refuses a CREATE TABLE with features that sharded tables do not support yet.
-func refuseFeatures(stmt *syntax.CreateTable) error {
-	if stmt.CompactStorage {
-		return errCompact
-	}
-	for _, c := range stmt.Columns {
-		if c.Mask != nil {
-			return errMask
-		}
-	}
-	return nil
-}
-
-// refuseChange refuses an ALTER TABLE of something that must not change.
-func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
-	if stmt.Mask != nil || stmt.DropMask {
-		return errMask
-	}
-	for _, c := range stmt.Add {
-		switch {
-		case c.Name == l.Column:
-			return nameTaken(c.Name)
-		case c.Mask != nil:
-			return errMask
-		}
-	}
-	for _, r := range stmt.Rename {
-		if r.To == l.Column {
-			return nameTaken(r.To)
-		}
-		if slices.Contains(l.By, r.From) {
-			return wire.Invalidf("write_sharding: column %s cannot be renamed: the table's 'by' names it, and the shards of its rows depend on that", r.From)
-		}
-	}
-	return nil
-}
-
-// nameTaken returns the error for a column with the name that write_sharding needs for its own.
-func nameTaken(name string) error {
-	return wire.Invalidf("write_sharding: the name %s is taken by write_sharding itself for this table; choose another name for the column, "+
-		"or create the table with another one for write_sharding's: 'column': '…'", identifier(name))
-}
-
 // These are the errors for features that tables of strategy time do not support yet.
 var (
 	errAlterTimed = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'time', nor can its buckets, while it is in use yet: " +
@@ -78,32 +32,6 @@ var (
 	// older timestamps. On a plain table, TRUNCATE removes such a deletion.
 	errTruncateTimed = wire.Invalidf("write_sharding: TRUNCATE of a table of strategy 'time' is not supported yet; delete its partitions, or drop the table and create it again")
 )
-
-// refuseTimed refuses an ALTER TABLE that strategies time and rollover do not allow.
-func refuseTimed(stmt *syntax.AlterTable, l *shard.Layout) error {
-	timed := l.Strategy == shard.Time
-	if timed && slices.ContainsFunc(stmt.Add, func(c syntax.ColumnDef) bool { return c.Static }) {
-		return errStaticTimed
-	}
-	if err := checkDefaultTTL(stmt.With, l); err != nil {
-		return err
-	}
-	i := slices.IndexFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property })
-	if i < 0 {
-		return nil
-	}
-	declared, err := shardingOf(stmt.With)
-	if err != nil {
-		return err
-	}
-	if l.Strategy == shard.Rollover || declared["strategy"] == shard.Rollover.String() {
-		return errAlterRolled
-	}
-	if timed || declared["strategy"] == shard.Time.String() {
-		return errAlterTimed
-	}
-	return nil
-}
 
 // mayTruncate refuses the TRUNCATE of a table that cannot be truncated, now or at all.
 func (v *view) mayTruncate(n syntax.Name) error {

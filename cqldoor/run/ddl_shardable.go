@@ -103,3 +103,16 @@ func free(t *schema.Table, taken string) string {
 }
 
 func identifier(name string) string { return string(syntax.AppendIdent(nil, name)) }
+
+// refuseFeatures refuses a CREATE TABLE with features that sharded tables do not support yet.
+func refuseFeatures(stmt *syntax.CreateTable) error {
+	if stmt.CompactStorage {
+		return errCompact
+	}
+	for _, c := range stmt.Columns {
+		if c.Mask != nil {
+			return errMask
+		}
+	}
+	return nil
+}

@@ -3,275 +3,148 @@
 package run
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
-	"github.com/evenkeel/evenkeel/scatter"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
-// shardGroup is how many shards one request reads. With so many, a request costs little compared
-// to the reads, and no coordinator reads for long.
-const shardGroup = 10
+// maxResult is the largest number of bytes of rows in a result. Drivers refuse a frame of more
+// than 256 MiB.
+const maxResult = 255 << 20
 
-// group returns how many shards one request may read, at most most. A serial read is of one
-// partition, because Cassandra refuses it for several.
-func (x *reader) group(most int) int {
-	if x.params.Consistency.IsSerial() {
-		return 1
+// errLong refuses a long result that cannot be read in pages, or is not.
+var errLong = wire.Errorf(wire.CodeServer, "evenkeel: the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
+
+// rows writes a page of rows as the shards select them. page 0 means all rows.
+func (x *reader) rows(out *output, c plan.Cursor, page int) error {
+	if x.bound.Empty() {
+		return nil
 	}
-	return most
+	w := rowsPage{reader: x, out: out, at: c, page: page, left: page}
+	for i, key := range x.bound.Keys.From(c.KeyIndex) {
+		var after [][]byte
+		if i == c.KeyIndex {
+			after = c.After
+		} else {
+			w.at.KeyIndex, w.at.PerKey, w.last = i, x.bound.PerPartitionLimit, nil
+		}
+		if on, err := w.partition(key, after); err != nil || !on {
+			return err
+		}
+	}
+	return nil
 }
 
-// page reads the first want rows of a segment after a clustering key. If rows are large, it reads
-// fewer and says that there are more.
-func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
-	x.progress()
-	if s.Err != nil {
-		return nil, s.Err
-	}
-	if x.plan.Old != nil {
-		return x.resolved(s, after, want)
-	}
-	if x.ahead == nil && !x.wide(want, len(s.Shards)) {
-		e := extent{Segment: s, after: after, want: want, limit: x.reads.held, group: x.grouped(want/len(s.Shards) + 2)}
-		if len(x.plan.Clustering) == 0 {
-			e.limit = 0 // there is only one row
-		}
-		rows, err := x.merge(e)
-		if !errors.Is(err, errWide) {
-			return rows, err
-		}
-	}
-	return x.narrow(s, after, want)
+// rowsPage is a page of rows that is being written.
+type rowsPage struct {
+	*reader
+	out  *output
+	at   plan.Cursor // the rest of the limits, and the present partition
+	page int         // 0: all rows are one page
+	left int         // rows left of the page
+	last [][]byte    // clustering key of the last row of the present partition
 }
 
-// extent describes what to merge: so many rows of a segment after a clustering key.
-type extent struct {
-	plan.Segment
-	after [][]byte
-	want  int
-	keys  bool // clustering keys only
-	limit int  // largest number of bytes; 0: no limit
-	group int  // how many shards a request reads
+// spent says whether PER PARTITION LIMIT leaves no more of the present partition.
+func (w *rowsPage) spent() bool { return w.bound.PerPartitionLimit > 0 && w.at.PerKey == 0 }
 
-	// These are set if the rows are known: the last key, and how many rows each shard has up to
-	// it.
-	upto   [][]byte
-	expect []int
-}
-
-// flight is a scatter fetch under way, with the rows received so far.
-type flight struct {
-	fetch scatter.Fetch[row]
-	rows  [][]row
-	parts int // number under way
-}
-
-// part is a request for some shards of a flight: all of them, or one that was throttled.
-type part struct {
-	*flight
-	ask
-}
-
-// merge reads an extent from its shards. If it is longer than its limit, the error is errWide.
-func (x *reader) merge(e extent) (_ *rowset, err error) {
-	if e.Err != nil {
-		return nil, e.Err
+// partition writes rows of the present partition after a clustering key. It returns whether more
+// rows are wanted.
+func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
+	if w.spent() {
+		return true, nil
 	}
-	out := &rowset{plan: x.plan, layout: layoutOf(x.plan, e.keys)}
-	if err := x.memory.reserve(&out.held, x.likely(&e)); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			out.held.close()
+	for s := range w.plan.PartitionSegments(w.bound, w.dir, w.at.KeyIndex, key, after) {
+		if on, err := w.segment(s); err != nil || !on {
+			return false, err
 		}
-	}()
-	single := e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
-	o := scatter.Options[row]{
-		Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.reads.intn(1 << 30)),
-		// Most partitions are shorter than a page. A LIMIT, or an earlier page, says that this
-		// one is not.
-		Few: single || e.after == nil && e.want != x.bound.Limit,
-	}
-	if e.group > 1 {
-		o.Nodes = x.nodes(e.Key)
-	}
-	if e.upto != nil {
-		o.Upto, o.Expect = out.stranger(e.upto), e.expect
-	}
-	switch {
-	case x.plan.Table.Hides():
-		// A moved row is in its old shard too. The copy that is shown stands for both.
-		o.Combine = func(a, b row) row {
-			if out.belongs(e.Key, &b) {
-				return b
-			}
-			return a
-		}
-	case x.plan.Merges():
-		o.Combine = func(a, b row) row {
-			// Under strategy rollover the shard with the lower number has every write of a
-			// collection that the other has.
-			if x.plan.Table.Layout.Strategy == shard.Rollover && b.shard < a.shard {
-				a, b = b, a
-			}
-			if out.split {
-				x.plan.Merge(out.visibleCells(&a), out.visibleCells(&b))
-			}
-			return a
-		}
-	}
-	var (
-		merge   = scatter.NewReader(o)
-		in      = newInbox(x.version, e.limit)
-		parts   = map[int]*part{} // by tag
-		tag     int
-		took    []response
-		arrived int // bytes
-	)
-	defer in.close()
-	for !merge.Done() {
-		for len(parts) < x.window(arrived) {
-			f, ok := merge.Next()
-			if !ok {
-				break
-			}
-			if f.After != nil && single {
-				if err := merge.Feed(f, make([][]row, len(f.Shards))); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			pieces, err := x.pieces(&e, out, f)
-			if err != nil {
-				return nil, err
-			}
-			tag++
-			parts[tag] = &part{&flight{f, make([][]row, len(f.Shards)), 1}, ask{pieces: pieces}}
-			if err := x.send(&pieces[0], in, tag); err != nil {
-				return nil, err
-			}
-		}
-		x.link.Flush()
-		if merge.Done() {
+		if w.spent() {
 			break
 		}
-		if len(parts) == 0 {
-			return nil, fmt.Errorf("run: a page of %s.%s is neither known nor being fetched", x.plan.Table.Keyspace, x.plan.Table.Name)
-		}
-		var err error
-		if took, err = in.next(x.ctx, took[:0]); err != nil {
-			return nil, err
-		}
-		for _, a := range took {
-			p := parts[a.tag]
-			switch {
-			case a.due:
-				if err := x.send(&p.pieces[0], in, a.tag); err != nil {
-					return nil, err
-				}
-				continue
-			case throttled(a.err):
-				delete(parts, a.tag)
-				again := p.split()
-				p.parts += len(again) - 1
-				for i := range again {
-					tag++
-					parts[tag] = &part{p.flight, again[i]}
-					if !x.later(&again[i], in, tag) {
-						return nil, a.err
-					}
-				}
-				continue
-			case a.err != nil:
-				return nil, a.err
-			case a.refused > 0:
-				if !e.keys {
-					x.learn(a.refused)
-				}
-				return nil, errWide
-			}
-			if err := out.add(a.body, p.fetch.Shards, p.rows, p.fetch.Limit); err != nil {
-				return nil, err
-			}
-			if arrived == 0 && e.limit > 0 && e.upto == nil && !e.keys {
-				if x.firstLook(a.body) && x.wide(e.want, len(e.Shards)) {
-					return nil, errWide
-				}
-				if err := x.memory.reserve(&out.held, x.likely(&e)); err != nil {
-					return nil, err
-				}
-			}
-			if arrived += len(a.body); arrived > shortRead {
-				x.memory.add(&out.held, arrived)
-			}
-			if rest := p.pieces[1:]; len(rest) > 0 && p.short() {
-				p.ask = ask{pieces: rest}
-				if err := x.send(&rest[0], in, a.tag); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			delete(parts, a.tag)
-			if p.parts--; p.parts > 0 {
-				continue
-			}
-			if err := merge.Feed(p.fetch, p.rows); err != nil {
-				return nil, err
-			}
-		}
 	}
-	did := merge.Stats()
-	x.fan().Took(did.Rounds, did.Rows)
-	if rows := merge.Stats().Rows; rows > 0 && !e.keys {
-		x.learn(arrived / rows)
-	}
-	out.held.shrink(arrived)
-	out.rows, out.more = merge.Page()
-	out.hide(e.Key)
-	return out, nil
+	return true, nil
 }
 
-// likely returns how many bytes of an extent will probably come, as far as is known.
-func (x *reader) likely(e *extent) int {
-	width := int(x.rowWidth().Load())
-	if e.keys {
-		width = min(width, 100)
-	}
-	n := width * (e.want + 2*len(e.Shards))
-	if e.limit > 0 {
-		n = min(n, e.limit)
-	}
-	return n
-}
-
-// pieces returns the reads of one fetch.
-func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]fetch, error) {
-	after, upto := e.after, [][]byte(nil)
-	if f.After != nil {
-		after = rows.key(f.After)
-	}
-	if f.Upto != nil {
-		upto = rows.key(f.Upto)
-	}
-	if e.keys {
-		all, err := x.plan.KeyFetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
-		return placed(f.Place, all...), err
-	}
-	all, err := x.plan.Fetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
-	return placed(f.Place, all...), err
-}
-
-// short says whether some shard of the request has fewer rows than were asked for.
-func (p *part) short() bool {
-	for i, shard := range p.fetch.Shards {
-		if len(p.rows[i]) < p.fetch.Limit && slices.Contains(p.pieces[0].Shards, shard) {
-			return true
+// segment writes rows of a segment. It returns whether more rows are wanted.
+func (w *rowsPage) segment(s plan.Segment) (bool, error) {
+	for after := s.After; ; {
+		want := w.span()
+		for _, limit := range []int{w.left, w.at.Limit, w.at.PerKey} {
+			if limit > 0 {
+				want = min(want, limit)
+			}
+		}
+		rows, err := w.reader.page(s, after, want)
+		if err != nil {
+			return false, err
+		}
+		n, err := w.out.rows(rows, w.reads.longest)
+		if err != nil {
+			return false, err
+		}
+		long := n < len(rows.rows)
+		more := rows.more
+		switch {
+		case long && n > 0:
+			after = rows.ownKey(&rows.rows[n-1])
+			w.last = after
+		case !long && rows.ends:
+			after = rows.ownKey(&rows.end)
+			w.last = after
+		}
+		rows.release()
+		if long && w.page == 0 {
+			return false, errLong
+		}
+		if w.at.Limit > 0 {
+			if w.at.Limit -= n; w.at.Limit == 0 {
+				return false, nil
+			}
+		}
+		if w.bound.PerPartitionLimit > 0 {
+			w.at.PerKey -= n
+			more = more && !w.spent()
+		}
+		if long {
+			w.at.After = w.last
+			w.out.next(w.at)
+			return false, nil
+		}
+		if w.page > 0 {
+			if w.left -= n; w.left == 0 {
+				w.end(s, after, more)
+				return false, nil
+			}
+		}
+		if !more {
+			return true, nil
 		}
 	}
-	return false
+}
+
+// end ends a full page after a clustering key of a segment. more says whether the segment can
+// have rows after it.
+func (w *rowsPage) end(s plan.Segment, after [][]byte, more bool) {
+	switch w.at.After = after; {
+	case more, !s.Last && !w.spent():
+		w.out.next(w.at)
+	case s.KeyIndex+1 < w.bound.Keys.Len():
+		w.out.next(plan.Cursor{KeyIndex: s.KeyIndex + 1, Limit: w.at.Limit, PerKey: w.bound.PerPartitionLimit})
+	}
+}
+
+// rows writes rows until the result would be longer than longest, and returns how many it wrote.
+func (o *output) rows(rows *rowset, longest int) (int, error) {
+	more := min(rows.bytes(), longest)
+	if err := o.room(o.w.Size() + more); err != nil {
+		return 0, err
+	}
+	o.w.Grow(more)
+	for i := range rows.rows {
+		raw := rows.raw(&rows.rows[i])
+		if o.w.Count() > 0 && o.w.Size()+len(raw) > longest {
+			return i, nil
+		}
+		o.w.Row(raw)
+	}
+	return len(rows.rows), nil
 }
