@@ -317,8 +317,7 @@ func startDynamoDB(t *testing.T) string {
 	t.Helper()
 	addr := loopback.FreeAddr(t)
 	s := &serveCmd{ListenCQL: "127.0.0.1:0", ListenHTTP: "off", ListenDynamoDB: addr, Data: t.TempDir(), Drain: time.Second, LogLevel: "error"}
-	signals := make(chan os.Signal)
-	go s.serve(t.Context(), &stdio{io.Discard, io.Discard}, signals)
+	serveInBackground(t, s, &stdio{io.Discard, io.Discard})
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if nc, err := net.Dial("tcp", addr); err == nil {
 			nc.Close()
@@ -327,4 +326,12 @@ func startDynamoDB(t *testing.T) string {
 	}
 	t.Fatal("it does not listen")
 	return ""
+}
+
+// serveInBackground serves until the test is over, and then waits for the end. The directory of the
+// data, a temporary one made before, is removed after that.
+func serveInBackground(t *testing.T, s *serveCmd, std *stdio) {
+	end := make(chan error, 1)
+	go func() { end <- s.serve(t.Context(), std, make(chan os.Signal)) }()
+	t.Cleanup(func() { _ = wait(t, end) }) // its end is tested elsewhere
 }

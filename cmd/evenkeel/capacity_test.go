@@ -68,11 +68,11 @@ func startLimited(t *testing.T) (addr, web string, said func() string) {
 	}
 	var mu sync.Mutex
 	var text bytes.Buffer
-	go s.serve(t.Context(), &stdio{io.Discard, writer(func(p []byte) (int, error) {
+	serveInBackground(t, s, &stdio{io.Discard, writer(func(p []byte) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		return text.Write(p)
-	})}, make(chan os.Signal))
+	})})
 	awaitAddr(t, addr)
 	return addr, web, func() string {
 		mu.Lock()

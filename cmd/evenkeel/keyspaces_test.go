@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +25,7 @@ func TestProvisionedOnThisMachine(t *testing.T) {
 		ListenCQL: addr, ListenHTTP: web, ListenDynamoDB: "off", Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
 		capacityFlags: capacityFlags{Capacity: []string{"keyspaces"}, clock: still},
 	}
-	go s.serve(t.Context(), &stdio{io.Discard, io.Discard}, make(chan os.Signal))
+	serveInBackground(t, s, &stdio{io.Discard, io.Discard})
 	awaitAddr(t, addr)
 	session := connect(t, addr)
 	exec := func(text string) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,7 +37,7 @@ func TestProveUnits(t *testing.T) {
 		ListenCQL: addr, ListenHTTP: "off", ListenDynamoDB: "off", Data: t.TempDir(), Drain: time.Second, LogLevel: "error",
 		capacityFlags: capacityFlags{Capacity: []string{"keyspaces"}, CapacitySplitAfter: splitAfter, clock: func() time.Time { return time.Unix(0, now.Load()) }},
 	}
-	go s.serve(t.Context(), &stdio{io.Discard, io.Discard}, make(chan os.Signal))
+	serveInBackground(t, s, &stdio{io.Discard, io.Discard})
 	awaitAddr(t, addr)
 	session := connect(t, addr)
 	var table strings.Builder
