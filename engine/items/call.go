@@ -7,6 +7,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -30,6 +31,10 @@ type Call struct {
 	changes []stream.Change // of items, for streams
 	service bool            // the service itself writes, not a client
 	charges []charge        // costs of writes, if there are limits
+
+	memory  budget.Account
+	wanted  int64 // bytes of decoded items, as the budget counts them
+	lacking int64 // wanted when there was no room
 }
 
 var calls = sync.Pool{New: func() any { return new(Call) }}
@@ -104,7 +109,7 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 
 // Execute executes a decoded request. The answer shares the memory of c and of the request.
 func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
-	r, err := s.inTurn(ctx, c, q)
+	r, err := s.whenThereIsRoom(ctx, c, q)
 	return r, visible(err)
 }
 

@@ -14,7 +14,8 @@
 //  3. Indexes, global ones too, are up to date when a write is acknowledged, unless
 //     Options.IndexLag makes global ones follow later.
 //  4. Memory is bounded by the request and by one page (1 MB), whatever tables
-//     hold; Close waits for all that Open started.
+//     hold. Items that a request decodes count against the budget of its context
+//     (memory.go). Close waits for all that Open started.
 //  5. Expired items are readable until a sweep removes them, as with AWS. The sweep
 //     runs every Options.SweepInterval.
 //  6. Scans read in the order of the hash of the partition key. Index entries with
@@ -46,5 +47,5 @@
 // enforces limits on requests. The locks (lock.go) order the writes of an item, and package stream
 // keeps the changes.
 //
-// It imports dynamo/…, engine/capacity, engine/items/stream, engine/storage, lane and Pebble.
+// It imports budget, dynamo/…, engine/capacity, engine/items/stream, engine/storage, lane and Pebble.
 package items

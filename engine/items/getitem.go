@@ -35,12 +35,12 @@ func (rd *reader) getItem(c *Call, q *api.GetItem) (api.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sh.model != nil {
-		rd.meter.spend(sh, capacity.Read, c.key, api.ReadUnits(st.size, q.Consistent))
-	}
 	r := &c.item
 	if r.Item, err = c.project(&st, q.Projection); err != nil {
 		return nil, err
+	}
+	if sh.model != nil {
+		rd.meter.spend(sh, capacity.Read, c.key, api.ReadUnits(st.size, q.Consistent))
 	}
 	if q.Capacity != api.CapacityNone {
 		r.Capacity = readCapacity(q.Table, q.Capacity, api.ReadUnits(st.size, q.Consistent))

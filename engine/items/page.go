@@ -217,7 +217,7 @@ func (p *pager) take(text attribute.Encoded) error {
 		}
 		return nil
 	}
-	defer p.c.stored.Reset()
+	defer p.c.dropDecoded()
 	st := stored{exists: true, text: text}
 	item, err := p.c.decode(&st)
 	if err != nil {

@@ -77,6 +77,9 @@ func (c *Call) read(from getter, key []byte) (st stored, err error) {
 // decode returns the item's attributes; nil if it does not exist.
 func (c *Call) decode(st *stored) (attribute.Item, error) {
 	if st.item == nil && st.exists {
+		if err := c.room(st.text); err != nil {
+			return nil, err
+		}
 		item, err := c.stored.Item(st.text)
 		if err != nil {
 			return nil, fmt.Errorf("%w: an item's attributes: %w", storage.ErrCorrupt, err)

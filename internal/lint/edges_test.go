@@ -60,7 +60,7 @@ var edges = map[string][]string{
 	},
 	"engine/system":       {"cql/ddl", "cql/schema", "cql/value"},
 	"engine/items/stream": {"engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema"},
-	"engine/items":        {"lane", "engine/capacity", "engine/items/stream", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
+	"engine/items":        {"budget", "lane", "engine/capacity", "engine/items/stream", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
 	"engine/capacity":     {},
 	"engine/storage":      {"budget", "cql/value", "engine/storage/diskspace", "engine/storage/inventory"},
 

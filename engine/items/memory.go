@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package items
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+)
+
+// Items that a request decodes are counted against the budget of its context, if that has one (see
+// package budget). A decoded item can take a hundred times its stored bytes. A request that finds no
+// room gives up its locks and its place in a lane, waits, and begins again. It has changed nothing
+// until then.
+
+const (
+	// shortDecoded is the number of bytes of decoded items up to which a request does not count.
+	shortDecoded = 64 << 10
+
+	// perValue is about how many bytes each value of an item takes: decoded, copied by an update,
+	// and encoded again. A list of strings of one character took 900 for each, most of them for a
+	// short time.
+	perValue = 512
+)
+
+// errLater says that the request must begin again when it has the memory that it wants.
+var errLater = errors.New("items: the request waits for memory")
+
+// room makes room for an item that is about to be decoded, or returns errLater.
+func (c *Call) room(item attribute.Encoded) error {
+	if !c.memory.On() {
+		return nil
+	}
+	c.wanted += int64(len(item)) + perValue*int64(bytes.Count(item, []byte{'{'}))
+	if more := c.wanted - c.memory.Bytes(); c.wanted > shortDecoded && more > 0 && !c.memory.Try(more) {
+		c.lacking = c.wanted
+		return errLater
+	}
+	return nil
+}
+
+// dropDecoded ends the use of the items that the call has decoded.
+func (c *Call) dropDecoded() {
+	c.stored.Reset()
+	c.wanted = 0
+}
+
+// whenThereIsRoom executes a request, again after each wait for memory.
+func (s *Store) whenThereIsRoom(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
+	if s.options.Capacity == nil { // DynamoDB's limits bound the work; a request that began again would be charged twice
+		c.memory = budget.Open(ctx)
+		defer c.memory.Close()
+	}
+	for {
+		c.wanted = 0
+		r, err := s.inTurn(ctx, c, q)
+		if !errors.Is(err, errLater) {
+			return r, err
+		}
+		// Twice as much each time, so that a request for many items does not begin again for each.
+		more := max(c.lacking, 2*c.memory.Bytes()) - c.memory.Bytes()
+		c.beginAgain()
+		if err := c.memory.Take(ctx, more); errors.Is(err, budget.ErrNoRoom) {
+			return nil, exception.New(exception.ServiceUnavailable, "%s", err)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// beginAgain drops what the call has of an answer.
+func (c *Call) beginAgain() {
+	c.stored.Reset()
+	c.arena = nil
+	c.item = api.ItemResponse{}
+	clear(c.changes)
+	clear(c.charges)
+	c.changes, c.charges = c.changes[:0], c.charges[:0]
+}
