@@ -136,7 +136,8 @@ func (b *boundSlices) At(i int) storage.Slice {
 }
 
 // run writes the result's rows and its paging state.
-func (r *read) run() error {
+func (r *read) run() (err error) {
+	defer func() { err = r.close(err) }()
 	at, err := r.resume()
 	if err != nil {
 		return err
@@ -196,7 +197,7 @@ func (r *read) partitions(at *position) (bool, error) {
 			}
 			r.bytes = 0
 		}
-		r.source = r.open()
+		r.open()
 		full, err := r.each(first)
 		if r.limited() {
 			r.c.spendRead(r.plan.table, r.at, readUnits(r.bytes, r.c.params.Consistency))
@@ -212,12 +213,32 @@ func (r *read) partitions(at *position) (bool, error) {
 	return false, nil
 }
 
-// open begins the read of one partition.
-func (r *read) open() rows {
-	t := r.plan.table
-	if t.store != nil {
-		return t.store.Read(r.token, r.raw, &r.query)
+// open begins the read of one partition. Storage reads all partitions of a statement with one
+// iterator, because to make one takes longer than to read a few rows.
+func (r *read) open() {
+	if it, ok := r.source.(*storage.Iterator); ok {
+		it.ReadNext(r.token, r.raw)
+	} else if t := r.plan.table; t.store != nil {
+		r.source = t.store.Read(r.token, r.raw, &r.query)
+	} else {
+		r.source = r.openVirtual()
 	}
+}
+
+// close closes source. It returns err, or the error of closing if err is nil.
+func (r *read) close(err error) error {
+	if r.source == nil {
+		return err
+	}
+	if e := r.source.Close(); err == nil {
+		err = storageError(e)
+	}
+	r.source = nil
+	return err
+}
+
+// openVirtual returns a partition of a system table.
+func (r *read) openVirtual() rows {
 	if r.b.Keys.Len() == 1 {
 		v := r.virtual(r.raw)
 		v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool { return !bytes.Equal(p.key, r.raw) })
@@ -273,7 +294,7 @@ func (r *read) scan(at *position) (bool, error) {
 			first = nil
 		}
 		full, err := r.each(first)
-		if full || err != nil {
+		if err = r.close(err); full || err != nil {
 			return full, err
 		}
 		at = nil
@@ -303,15 +324,8 @@ func (r *read) openScan(tr storage.TokenRange, from *storage.Position) rows {
 	return v
 }
 
-// each reads the partitions of source and closes it. at is the position at which the first one
-// continues.
+// each reads the partitions of source. at is the position at which the first one continues.
 func (r *read) each(at *position) (full bool, err error) {
-	defer func() {
-		if e := r.source.Close(); err == nil {
-			err = storageError(e)
-		}
-		r.source = nil
-	}()
 	for r.Left != 0 && r.source.NextPartition() {
 		token, key := r.source.Partition()
 		goesOn := at != nil && at.inside && bytes.Equal(key, at.key)

@@ -51,4 +51,13 @@ func TestAllocs(t *testing.T) {
 	if err := it.Close(); err != nil {
 		t.Fatal(err)
 	}
+	it = table.Read(1, key, q)
+	check("read next", 0, func() {
+		if it.ReadNext(2, key); !it.NextPartition() || !it.Next() {
+			t.Fatal(it.Err())
+		}
+	})
+	if err := it.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

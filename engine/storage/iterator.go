@@ -15,38 +15,60 @@ import (
 func (t *Table) Read(token int64, key []byte, q *Query) *Iterator {
 	it := &Iterator{table: t, query: q, single: true}
 	it.prefix = appendPartition(make([]byte, 0, 64), &t.spec.ID, token, key)
-	if !it.prepare(true) {
-		return it
+	if it.prepare(true) {
+		it.openPartition()
 	}
+	return it
+}
+
+// ReadNext goes on with another partition, which NextPartition then enters. The Iterator must be
+// of Read, and must not be closed. It reads the same state of the DB, and all of the query's
+// slices, whatever Query.After says. After an error it does nothing.
+func (it *Iterator) ReadNext(token int64, key []byte) {
+	if it.err != nil {
+		return
+	}
+	it.prefix = appendPartition(it.prefix[:0], &it.table.spec.ID, token, key)
+	it.slices.whole()
+	it.state, it.ahead, it.hasStat = fresh, false, false
+	it.openPartition()
+}
+
+// openPartition moves Pebble's iterator to the bounds of one partition. It makes the iterator if
+// there is none.
+func (it *Iterator) openPartition() {
+	made := it.pebble != nil
 	// Without deletions and static rows, only the rows of the slices are visited.
-	if !t.state.deletions.Load() && !q.Static {
+	if made && it.plain || !made && !it.table.state.deletions.Load() && !it.query.Static {
 		if it.slices.empty() {
 			it.state = done
-			return it
+			return
 		}
 		lo, hi, err := it.slices.bounds()
 		if err != nil {
 			it.fail(err)
-			return it
+			return
 		}
-		lower := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), lo...)
-		upper := append(append(append(make([]byte, 0, 2*len(it.prefix)), it.prefix...), kindRow), hi...)
+		it.bounds = append(append(append(it.bounds[:0], it.prefix...), kindRow), lo...)
+		n := len(it.bounds)
+		it.bounds = append(append(append(it.bounds, it.prefix...), kindRow), hi...)
+		lower, upper := it.bounds[:n], it.bounds[n:]
 		if bytes.Compare(lower, upper) >= 0 {
 			it.state = done
-			return it
+			return
 		}
 		it.open(lower, upper)
 		it.plain = true
-		if !t.state.deletions.Load() || it.err != nil {
-			return it
+		if made || !it.table.state.deletions.Load() || it.err != nil {
+			return
 		}
 		// The first deletion came while the iterator was made, so the iterator may see it.
 		it.plain = false
 		it.err = errors.Join(it.err, it.pebble.Close())
 		it.pebble = nil
 	}
-	it.open(it.prefix, append(bytes.Clone(it.prefix), after))
-	return it
+	it.bounds = append(append(it.bounds[:0], it.prefix...), after)
+	it.open(it.prefix, it.bounds)
 }
 
 // Scan reads the partitions of a token range in the order of token, then key. from, if not nil,
@@ -112,6 +134,7 @@ type Iterator struct {
 	row     Row
 	hasStat bool
 	seek    []byte
+	bounds  []byte // of one partition
 
 	staticTakes int // memory of a long static row, in bytes
 
@@ -142,7 +165,12 @@ func (it *Iterator) prepare(first bool) bool {
 	return err == nil || it.fail(err)
 }
 
+// open moves Pebble's iterator to other bounds, or makes it. Pebble copies the bounds.
 func (it *Iterator) open(lower, upper []byte) {
+	if it.pebble != nil {
+		it.pebble.SetBounds(lower, upper)
+		return
+	}
 	p, err := it.table.reader(it.query).NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
 		it.fail(err)

@@ -531,6 +531,46 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 	same("scan", g, all)
 	same("pages", scanPages(t, table, *q, rapid.IntRange(1, 4).Draw(t, "page")), all)
 
+	// Some partitions with one iterator, not always to their ends, the first one from a row on.
+	some := *q
+	if rapid.Bool().Draw(t, "after") {
+		row := genRow(t)
+		some.After = [][]byte{[]byte(row[0]), []byte(row[1])}
+	}
+	partitions := rapid.SliceOfN(rapid.IntRange(0, len(modelTokens)-1), 1, 6).Draw(t, "partitions")
+	p := partitions[0]
+	it = table.Read(modelTokens[p], []byte(modelKeys[p]), &some)
+	var w []string
+	if it.NextPartition() {
+		w = got(it)
+	}
+	closeIt(it)
+	it = table.Read(modelTokens[p], []byte(modelKeys[p]), &some)
+	for i, p := range partitions {
+		if i > 0 {
+			it.ReadNext(modelTokens[p], []byte(modelKeys[p]))
+			w = want(p)
+		}
+		most := rapid.IntRange(0, 20).Draw(t, "rows")
+		var g []string
+		if it.NextPartition() {
+			if _, key := it.Partition(); string(key) != modelKeys[p] {
+				t.Fatalf("partition %q instead of %q", key, modelKeys[p])
+			}
+			if s := it.Static(); s != nil {
+				g = append(g, printRow(s))
+			}
+			for len(g) < most && it.Next() {
+				g = append(g, printRow(it.Row()))
+			}
+		}
+		if most < len(w) {
+			w = w[:max(most, len(g))]
+		}
+		same(fmt.Sprint("read next ", p), g, w)
+	}
+	closeIt(it)
+
 	// One row after the other.
 	for p, token := range modelTokens {
 		var row Row

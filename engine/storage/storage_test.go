@@ -3,8 +3,10 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -94,5 +96,65 @@ func TestWriteAndRead(t *testing.T) {
 	ok, err := table.Get(0, i32(1), clustering(0, "r1"), &Query{All: true}, &row)
 	if err != nil || !ok || string(row.Cells[0].Value) != "v3" {
 		t.Fatal(ok, err, row)
+	}
+}
+
+// TestReadNextSeesOneState checks that an Iterator sees no write that came after it, and no deletion:
+// neither the table's first one nor a later one.
+func TestReadNextSeesOneState(t *testing.T) {
+	db := openTest(t)
+	table := mustTable(t, db, testTable)
+	b := db.NewBatch()
+	defer b.Release()
+	write := func(partition int, name string) {
+		b.Partition(table, int64(partition), i32(partition))
+		b.Row(clustering(1, name))
+		b.Marker(Liveness{Timestamp: 10})
+	}
+	erase := func(partition int) {
+		b.Partition(table, int64(partition), i32(partition))
+		b.DeletePartition(Deletion{Timestamp: 20, Time: 1})
+	}
+	commit := func() {
+		t.Helper()
+		if err := b.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(1, "old")
+	write(2, "old")
+	write(3, "old")
+	commit()
+	for round := range 2 {
+		it := table.Read(1, i32(1), &Query{All: true})
+		var got []string
+		for p := 1; ; p++ {
+			for it.NextPartition() {
+				for it.Next() {
+					got = append(got, fmt.Sprintf("%d %s", p, it.Row().Clustering[1]))
+				}
+			}
+			if p == 3 {
+				break
+			}
+			if p == 1 {
+				write(2, "new")
+				erase(3)
+				commit()
+			}
+			it.ReadNext(int64(p+1), i32(p+1))
+		}
+		if err := cmp.Or(it.Err(), it.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"1 old", "2 old", "3 old"}
+		if round == 1 {
+			want = []string{"1 old", "2 old", "2 new"}
+			slices.Sort(got[1:])
+			slices.Sort(want[1:])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("round %d: %q, want %q", round, got, want)
+		}
 	}
 }
