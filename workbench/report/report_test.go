@@ -265,3 +265,11 @@ func TestValuesAreShown(t *testing.T) {
 		}
 	}
 }
+
+// TestOneRowIsSingular checks the words for one row without a place.
+func TestOneRowIsSingular(t *testing.T) {
+	k := &simulation.KeyReport{Nulls: []simulation.NullReport{{Column: "code", Rows: 1}}}
+	if got, want := strings.Join(valuesText(k), "\n"), "1 row has no place under this key: column code is null or empty"; !strings.Contains(got, want) {
+		t.Errorf("%q has no %q", got, want)
+	}
+}

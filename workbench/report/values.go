@@ -38,7 +38,11 @@ func valuesText(k *simulation.KeyReport) (lines []string) {
 		lines = append(lines, overText(v))
 	}
 	for _, n := range k.Nulls {
-		lines = append(lines, fmt.Sprintf("%s rows have no place under this key: column %s is null or empty", count(n.Rows), n.Column))
+		rows := "rows have"
+		if n.Rows == 1 {
+			rows = "row has"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s no place under this key: column %s is null or empty", count(n.Rows), rows, n.Column))
 	}
 	return lines
 }
