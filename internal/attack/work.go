@@ -38,13 +38,13 @@ func (f *field) work(inFront bool) error {
 		return err
 	}
 	defer target.close(f)
-	odd, err := f.newServer(fmt.Sprintf("odd-%v", inFront))
-	if err != nil {
-		return err
-	}
-	defer odd.close(f)
-	for _, s := range []*server{target, odd} {
-		if !inFront || s == odd {
+	odd := &server{cql: f.cassandra} // where Cassandra is slow itself, the door is not at fault
+	if !inFront {
+		if odd, err = f.newServer("odd"); err != nil {
+			return err
+		}
+		defer odd.close(f)
+		for _, s := range []*server{target, odd} {
 			if _, err := s.items().Do("CreateTable", `{"TableName":"probe","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"}],"KeySchema":[{"AttributeName":"h","KeyType":"HASH"}]}`); err != nil {
 				return err
 			}
