@@ -43,6 +43,19 @@ func TestBucketsLeaveStatements(t *testing.T) {
 	}
 }
 
+// TestBucketOfOneTime checks data whose times are whole hours, at a rate that needs a bucket for each
+// hour. The bucket is still the layout's, so that a range of times stays one statement.
+func TestBucketOfOneTime(t *testing.T) {
+	asked := "SELECT * FROM shop.invoices WHERE country = ? AND at >= ? AND at < ?"
+	r := advised(t, asked+" -- 50/s\nINSERT INTO shop.invoices (invoice, country, at, amount) VALUES (?, ?, ?, ?) -- 30k/s", "invoice,country,at,amount", func(i int, at time.Time) string {
+		return fmt.Sprintf("%x,c%d,%s,%d", uint64(i+1)*0x9e3779b97f4a7c15, i%11*(i%5/4), at.Truncate(time.Hour).Format(time.RFC3339), i%997)
+	})
+	v := r.Verdict
+	if v.Strategy != "time" || v.Bucket != nil || !slices.Equal(v.Clustering, []string{"at", "invoice"}) || v.Statements[0].Text != asked+";" || v.Statements[0].Note != "" {
+		t.Errorf("%s: strategy %s, column %v, clustering %v, %s (%s)", v.Design, v.Strategy, v.Bucket, v.Clustering, v.Statements[0].Text, v.Statements[0].Note)
+	}
+}
+
 // readings advises on rows of devices, a minute apart, whose ids hold no time.
 func readings(t *testing.T, asked string) *Report {
 	t.Helper()

@@ -389,11 +389,7 @@ func (s *proposer) bucketed(d *Design) []*Design {
 		if !asked && unit < profile.Month && s.of(d).RowSizes.P50.Value < s.span()/seconds(unit) {
 			return nil
 		}
-		part := profile.Part{Column: t, Bucket: unit}
-		if unit == fine {
-			part.Bucket = profile.Whole // each value of the column is one such period
-		}
-		last = &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), part)}
+		last = &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), profile.Part{Column: t, Bucket: unit})}
 		if _, bytes, _ := s.fills(last, seconds(unit)); bytes <= keptPart*MaxBytes {
 			break
 		}
@@ -402,6 +398,12 @@ func (s *proposer) bucketed(d *Design) []*Design {
 		return nil
 	}
 	s.cluster(last)
+	ranges := slices.ContainsFunc(s.qs, func(q queries.Query) bool { return q.Range(t) != nil })
+	if last.bucket().Bucket == fine && !(ranges && s.timed(last)) {
+		// Each value of the column is one such period. A range of them would take a statement for each.
+		last = &Design{Shards: 1, Partition: append(slices.Clone(d.Partition), profile.Part{Column: t, Bucket: profile.Whole})}
+		s.cluster(last)
+	}
 	return []*Design{last}
 }
 
