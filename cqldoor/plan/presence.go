@@ -40,14 +40,19 @@ func (p *Select) presence() error {
 
 // presence prints the statement that says which of some shards of a partition have any rows.
 func (t *Table) presence(selectors []syntax.Selector) (*Statement, error) {
-	s := &syntax.Select{Distinct: true, From: t.name(), Selectors: append(selectors[:len(selectors):len(selectors)], column(t.keyColumns()[len(t.keyColumns())-1]))}
+	return newStatement(&syntax.Select{Distinct: true, From: t.name(), Where: t.inShards(),
+		Selectors: append(selectors[:len(selectors):len(selectors)], column(t.keyColumns()[len(t.keyColumns())-1]))})
+}
+
+// inShards returns the relations that select some shards of a logical partition.
+func (t *Table) inShards() (where []syntax.Relation) {
 	for i, c := range t.PartitionKey {
-		s.Where = append(s.Where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
+		where = append(where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
 	}
 	if !t.Plain() {
-		s.Where = append(s.Where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
+		where = append(where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
 	}
-	return newStatement(s)
+	return where
 }
 
 // Exists returns a read that tells whether a logical partition has any rows.

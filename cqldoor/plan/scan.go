@@ -63,7 +63,11 @@ func (p *Select) walksBy(t *Table) (err error) {
 	if w.statement, err = newStatement(s); err != nil {
 		return err
 	}
-	w.probe, err = t.presence(nil)
+	if t.Hides() {
+		w.probe, err = t.firstKeys()
+	} else {
+		w.probe, err = t.presence(nil)
+	}
 	p.walks[t] = w
 	return err
 }
@@ -71,7 +75,7 @@ func (p *Select) walksBy(t *Table) (err error) {
 // walk goes over physical partitions in the order of their tokens.
 type walk struct {
 	statement *Statement // reads physical partition keys
-	probe     *Statement // asks which shards have any rows
+	probe     *Statement // asks which shards have any rows; if rows can be hidden, for the first keys of shards
 }
 
 // Position is a physical partition in the order of a scan.
@@ -232,9 +236,26 @@ func (t *Table) Met(row [][]byte) (key [][]byte, shard int, ok bool) {
 }
 
 // Probe returns a read that tells which of some shards have any rows, of a table that Walked
-// returned.
-func (p *Select) Probe(by *Table, b *analysis.BoundSelect, key [][]byte, shards []int) Fetch {
-	return fetchKey(p.walks[by].probe, b, key, shards)
+// returned. If the table hides rows, the read returns the first limit clustering keys of each shard.
+// In both cases the shard is the last cell.
+func (p *Select) Probe(by *Table, b *analysis.BoundSelect, key [][]byte, shards []int, limit int) Fetch {
+	f := fetchKey(p.walks[by].probe, b, key, shards)
+	for i, slot := range f.Statement.Slots {
+		if slot.Kind == Limit {
+			f.Values[i].Bytes = IntValue(limit)
+		}
+	}
+	return f
+}
+
+// firstKeys prints the statement that reads the first clustering keys of some shards of a partition.
+func (t *Table) firstKeys() (*Statement, error) {
+	s := &syntax.Select{From: t.name(), Where: t.inShards(), PerPartitionLimit: marker(Limit, 0)}
+	for _, c := range t.Clustering {
+		s.Selectors = append(s.Selectors, column(c.Name))
+	}
+	s.Selectors = append(s.Selectors, column(t.Layout.Column))
+	return newStatement(s)
 }
 
 // fetchKey fills a statement with Key and ShardList slots.

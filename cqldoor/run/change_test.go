@@ -77,6 +77,75 @@ func remains(w *twins) string {
 	return ""
 }
 
+// TestRemainsGoDuringScan reads a table page by page. In it each partition has one row, and copies of
+// the row in all other shards, as an earlier layout leaves them. The copies are deleted after one of
+// the pages. Each row is still shown once.
+func TestRemainsGoDuringScan(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		s := newScene(t, st)
+		table := s.keyspace + ".remains"
+		s.must(s.v5, "CREATE TABLE "+table+" (p int, c int, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+		const partitions, shards = 12, 4
+		texts := []string{"SELECT p, n FROM " + table, "SELECT p, n FROM " + table + " WHERE n >= 0 ALLOW FILTERING", "SELECT DISTINCT p FROM " + table, "SELECT p, count(*) FROM " + table + " GROUP BY p"}
+		for p := range partitions {
+			s.must(s.v5, fmt.Sprintf("INSERT INTO %s (p, c, n) VALUES (%d, 20, %[2]d)", table, p))
+		}
+		s.publish(table, func(e *catalog.Entry) *catalog.Entry {
+			l := *e.Layout
+			l.Remains = true
+			return e.With(&l)
+		})
+		known := s.router.schema.view.Load().tables[s.keyspace]["remains"]
+		placed, err := plan.NewTable(known.logical, known.entry.Layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shardOf := func(p, c int) int { return placed.ShardOfRow([][]byte{plan.IntValue(p)}, [][]byte{plan.IntValue(c)}) }
+		elsewhere := func(do func(p, shard int)) {
+			for p := range partitions {
+				for shard := 1; shard <= shards; shard++ {
+					if shard != shardOf(p, 20) {
+						do(p, shard)
+					}
+				}
+			}
+		}
+		for after := 1; after <= partitions; after++ {
+			elsewhere(func(p, shard int) {
+				for c := range 20 { // more than the scan reads at first
+					if shardOf(p, c) != shard {
+						s.must(s.direct, fmt.Sprintf("INSERT INTO %s (p, c, shard, n) VALUES (%d, %d, %d, 0)", table, p, c, shard))
+					}
+				}
+			})
+			text := texts[after%len(texts)]
+			pages, seen := 0, map[string]int{}
+			s.pages(func(state []byte) (*difftest.Answer, error) {
+				if pages++; pages == after+1 {
+					elsewhere(func(p, shard int) {
+						s.must(s.direct, fmt.Sprintf("DELETE FROM %s WHERE p = %d AND shard = %d", table, p, shard))
+					})
+				}
+				a, err := s.v5.Query(difftest.Request{Query: text, PageSize: 1, State: state})
+				if err == nil {
+					for _, row := range a.Rows {
+						seen[fmt.Sprint(row)]++
+					}
+				}
+				return a, err
+			})
+			if len(seen) != partitions {
+				t.Errorf("%s: %d of %d partitions", text, len(seen), partitions)
+			}
+			for row, n := range seen {
+				if n > 1 {
+					t.Errorf("%s: %s is shown %d times if the remains go after page %d", text, row, n, after)
+				}
+			}
+		}
+	})
+}
+
 // changing are the columns of tables whose layout is changed in tests.
 const changing = "p int, c int, v text, n int, PRIMARY KEY (p, c)"
 
