@@ -20,7 +20,7 @@
 //	m.Knows(ctx, steps...)            // before anything begins: do all doors know the steps?
 //	m.Publish(ctx, fleet.Publication{Table: t, Generation: 7, Step: "announced"})
 //	err := m.Barrier(ctx, t, 7)       // no door uses anything older than generation 7
-//	m.Withdraw(ctx, t)                // at the end of the change
+//	m.Withdraw(ctx, t, 7)             // at the end of the change
 //
 // It promises:
 //

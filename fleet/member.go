@@ -300,7 +300,8 @@ func (m *Member) Knows(ctx context.Context, steps ...string) error {
 }
 
 // Publish tells the doors that the catalogue has another generation of a table's layout. The
-// catalogue must have it already. Publish can be repeated.
+// catalogue must have it already. Publish can be repeated. It does nothing if a later generation is
+// published.
 func (m *Member) Publish(ctx context.Context, p Publication) error {
 	m.mu.Lock()
 	err := m.prepare(ctx)
@@ -311,8 +312,11 @@ func (m *Member) Publish(ctx context.Context, p Publication) error {
 	return m.tables.publish(ctx, p)
 }
 
-// Withdraw removes the publication: doors need not acknowledge the table any more.
-func (m *Member) Withdraw(ctx context.Context, t Table) error { return m.tables.withdraw(ctx, t) }
+// Withdraw removes the publication of this generation or of an earlier one: doors need not
+// acknowledge it any more. A later generation stays, which another door has published meanwhile.
+func (m *Member) Withdraw(ctx context.Context, t Table, generation int64) error {
+	return m.tables.withdraw(ctx, t, generation)
+}
 
 // Barrier waits until no door uses an older generation of the table than this one, which has been
 // published. It returns nil, or a *VanishedError if some doors vanished without acknowledging. It

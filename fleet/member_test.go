@@ -65,9 +65,14 @@ func (m *memory) Query(_ context.Context, cl wire.Consistency, cql string, value
 	case cql == readDoors:
 		return all("doors"), nil
 	case cql == writePublished:
+		if there := m.rows["published"][fmt.Sprintf("%q", values[:4])]; there != nil {
+			return []catalog.Row{{"[applied]": {0}, "generation": there["generation"]}}, nil
+		}
 		put("published", 4, "scope, keyspace_name, table_name, table_id, generation, step")
+		return []catalog.Row{{"[applied]": {1}}}, nil
 	case cql == removePublished:
 		delete(m.rows["published"], fmt.Sprintf("%q", values[:4]))
+		return []catalog.Row{{"[applied]": {1}}}, nil
 	case cql == readPublished:
 		return all("published"), nil
 	case cql == writeSetting:
@@ -145,7 +150,7 @@ func TestBeat(t *testing.T) {
 				t.Errorf("%+v", d)
 			}
 		}
-		if err := a.Withdraw(t.Context(), blogs); err != nil {
+		if err := a.Withdraw(t.Context(), blogs, 3); err != nil {
 			t.Fatal(err)
 		}
 		if s := beat(t, b); len(s.Publications) != 0 {

@@ -99,12 +99,42 @@ func testOnStore(t *testing.T, st store.Store) {
 	case err != nil:
 		t.Error(err)
 	}
+	// One door begins another change before the mover of the last one has withdrawn its publication.
+	published := func(want int64) {
+		t.Helper()
+		for _, p := range beat(a).Publications {
+			if p.Table == table && p.Generation == want {
+				return
+			}
+		}
+		t.Errorf("generation %d is not published", want)
+	}
+	if err := b.Publish(t.Context(), fleet.Publication{Table: table, Generation: 6, Step: "announced"}); err != nil {
+		t.Fatal(err)
+	}
+	published(6)
+	if err := a.Withdraw(t.Context(), table, 5); err != nil {
+		t.Fatal(err)
+	}
+	published(6)
+	if err := a.Publish(t.Context(), fleet.Publication{Table: table, Generation: 5}); err != nil {
+		t.Fatal(err)
+	}
+	published(6)
 	for _, m := range []*fleet.Member{a, b} {
-		if err := m.Withdraw(t.Context(), table); err != nil {
+		if err := m.Withdraw(t.Context(), table, 6); err != nil {
 			t.Error(err)
 		}
 		if err := m.Leave(t.Context()); err != nil {
 			t.Error(err)
 		}
+	}
+	for _, p := range beat(a).Publications {
+		if p.Table == table {
+			t.Errorf("%+v is still published", p)
+		}
+	}
+	if err := a.Leave(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

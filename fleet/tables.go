@@ -31,8 +31,11 @@ const (
 	writeDoor = "INSERT INTO evenkeel.doors (" + doorColumns + ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 	readDoors = "SELECT " + doorColumns + ", ttl(beat) FROM evenkeel.doors WHERE scope = ?"
 
-	writePublished  = "INSERT INTO evenkeel.published (scope, keyspace_name, table_name, table_id, generation, step) VALUES (?, ?, ?, ?, ?, ?)"
-	removePublished = "DELETE FROM evenkeel.published WHERE scope = ? AND keyspace_name = ? AND table_name = ? AND table_id = ?"
+	// A door that is late neither replaces nor removes what another door has published since.
+	writePublished   = "INSERT INTO evenkeel.published (scope, keyspace_name, table_name, table_id, generation, step) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS"
+	replacePublished = "UPDATE evenkeel.published SET generation = ?, step = ?" + ofPublished + " IF generation < ?"
+	removePublished  = "DELETE FROM evenkeel.published" + ofPublished + " IF generation <= ?"
+	ofPublished      = " WHERE scope = ? AND keyspace_name = ? AND table_name = ? AND table_id = ?"
 	readPublished   = "SELECT keyspace_name, table_name, table_id, generation, step FROM evenkeel.published WHERE scope = ?"
 
 	writeSetting = "INSERT INTO evenkeel.settings (name, value) VALUES (?, ?)"
@@ -167,21 +170,40 @@ func (t tables) published(ctx context.Context) ([]Publication, error) {
 	return all, nil
 }
 
+// publish writes a publication, unless that generation or a later one is published.
 func (t tables) publish(ctx context.Context, p Publication) error {
-	_, err := t.query(ctx, writePublished, []byte(scope), []byte(p.Table.Keyspace), []byte(p.Table.Name), p.Table.ID[:], bigint(p.Generation), []byte(p.Step))
-	if err != nil {
-		return fmt.Errorf("publish generation %d of %s: %w", p.Generation, p.Table, err)
+	key, generation, step := keyOf(p.Table), bigint(p.Generation), []byte(p.Step)
+	for {
+		there, err := t.query(ctx, writePublished, append(key, generation, step)...)
+		if err == nil && refused(there) && there[0].Int("generation") < p.Generation {
+			replaced, wrong := t.query(ctx, replacePublished, slices.Concat([][]byte{generation, step}, key, [][]byte{generation})...)
+			if wrong == nil && refused(replaced) {
+				continue // another door has replaced or withdrawn it
+			}
+			err = wrong
+		}
+		if err != nil {
+			return fmt.Errorf("publish generation %d of %s: %w", p.Generation, p.Table, err)
+		}
+		return nil
+	}
+}
+
+// withdraw removes what is published of a table, up to a generation.
+func (t tables) withdraw(ctx context.Context, of Table, generation int64) error {
+	if _, err := t.query(ctx, removePublished, append(keyOf(of), bigint(generation))...); err != nil {
+		return fmt.Errorf("withdraw generation %d of %s: %w", generation, of, err)
 	}
 	return nil
 }
 
-func (t tables) withdraw(ctx context.Context, of Table) error {
-	_, err := t.query(ctx, removePublished, []byte(scope), []byte(of.Keyspace), []byte(of.Name), of.ID[:])
-	if err != nil {
-		return fmt.Errorf("withdraw what was published of %s: %w", of, err)
-	}
-	return nil
+// keyOf returns the primary key of a table's publication.
+func keyOf(t Table) [][]byte {
+	return [][]byte{[]byte(scope), []byte(t.Keyspace), []byte(t.Name), t.ID[:]}
 }
+
+// refused says whether the condition of a write did not hold.
+func refused(rows []catalog.Row) bool { return len(rows) == 1 && !rows[0].Bool("[applied]") }
 
 // settings are the values that all doors must share.
 type settings struct {

@@ -200,7 +200,7 @@ func (m *movers) Ended(ctx context.Context, e *catalog.Entry) error {
 	if _, err := m.Barrier(ctx, e); err != nil || m.x.doors.member == nil {
 		return err
 	}
-	return m.x.doors.member.Withdraw(ctx, fleetTable(e))
+	return m.x.doors.member.Withdraw(ctx, fleetTable(e), e.Layout.Generation)
 }
 
 // passed waits until the statements that the door forwarded before have been answered. Without
@@ -217,7 +217,7 @@ func (m *movers) Gone(ctx context.Context, e *catalog.Entry) error {
 	if err := m.x.refresh(ctx); err != nil || m.x.doors.member == nil {
 		return err
 	}
-	return m.x.doors.member.Withdraw(ctx, fleetTable(e))
+	return m.x.doors.member.Withdraw(ctx, fleetTable(e), e.Layout.Generation)
 }
 
 // optionChange is the option of write_sharding that says what to do with a change.

@@ -366,7 +366,7 @@ func TestAcknowledgesWhenNothingIsUnderWay(t *testing.T) {
 			if err := mover.Barrier(ctx, of, generation); err != nil {
 				t.Error(err)
 			}
-			if err := mover.Withdraw(ctx, of); err != nil {
+			if err := mover.Withdraw(ctx, of, generation); err != nil {
 				t.Error(err)
 			}
 		})

@@ -298,5 +298,5 @@ func (c *change) publishStill(ctx context.Context, old *catalog.Entry, next *sha
 	if err := c.doors.member.Barrier(ctx, table, e.Layout.Generation); err != nil && !errors.As(err, &vanished) {
 		return nil, wire.Errorf(wire.CodeServer, "write_sharding: the new layout of %s is published, but not every door has acknowledged it: %s", e, err)
 	}
-	return e, c.doors.member.Withdraw(ctx, table)
+	return e, c.doors.member.Withdraw(ctx, table, e.Layout.Generation)
 }
