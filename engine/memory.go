@@ -13,7 +13,8 @@ import (
 )
 
 // Long requests and answers are counted against the budget of the request's context, if it has
-// one (see package budget). Short ones are bounded by the lanes.
+// one (see package budget). Short ones are bounded by the lanes, and so are reads of system tables:
+// drivers need them to connect, and to learn which nodes live.
 
 const (
 	// shortAnswer is the size of an answer up to which it is not counted. Such answers are made
@@ -32,7 +33,7 @@ const (
 
 var errNoRoom = wire.Errorf(wire.CodeOverloaded, "%v", budget.ErrNoRoom)
 
-// errLater says that the request must begin again when it has the memory that it wants.
+// errLater says that the request waits for memory, and then begins again.
 var errLater = errors.New("engine: the request waits for memory")
 
 // errAtLength says that the answer is too long for the caller's goroutine.
@@ -43,7 +44,7 @@ var errAtLength = errors.New("engine: the answer is for a lane")
 func (c *call) begin(req wire.Message, start func(error)) {
 	body := len(req.Body)
 	c.granted = math.MaxInt
-	if c.link.own || c.kind == changes && body < longBody {
+	if c.link.own || (c.kind == changes || c.kind == systemReads) && body < longBody {
 		start(nil)
 		return
 	}

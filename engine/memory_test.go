@@ -4,6 +4,7 @@ package engine
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,6 +156,37 @@ func TestLongRowsWait(t *testing.T) {
 		for memory.Stats().Held != 0 { // it is given back after the answer
 			runtime.Gosched()
 		}
+	}
+}
+
+// TestSystemReadsDoNotWait reads system tables while others hold all the memory. A driver that
+// connects, or asks which nodes live, must not wait for them.
+func TestSystemReadsDoNotWait(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int, c int, PRIMARY KEY (p, c))")
+	memory := budget.New(16<<20, 20*time.Millisecond)
+	long := memory.Stats().Size
+	for _, bytes := range append(slices.Repeat([]int64{long / 64}, 8), long) { // an eighth is kept for short requests
+		other := budget.Open(budget.WithClient(t.Context(), memory.Client()))
+		defer other.Close()
+		other.Add(bytes)
+	}
+	send := func(text string) wire.Op {
+		got := make(chan wire.Op, 1)
+		c.link.Send(budget.WithClient(t.Context(), memory.Client()), ask(text), func(resp wire.Message) { got <- resp.Op })
+		return <-got
+	}
+	for _, text := range []string{
+		"SELECT * FROM system.local", "SELECT * FROM system.peers_v2", "SELECT count(*) FROM system_schema.columns",
+		"SELECT * FROM system_schema.tables WHERE keyspace_name = 'k'", "DESCRIBE KEYSPACE k",
+	} {
+		if op := send(text); op != wire.OpResult {
+			t.Errorf("%s: %s", text, op)
+		}
+	}
+	if op := send("SELECT count(*) FROM k.t"); op != wire.OpError {
+		t.Errorf("a scan of a client's table: %s", op)
 	}
 }
 

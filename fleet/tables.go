@@ -36,7 +36,7 @@ const (
 	replacePublished = "UPDATE evenkeel.published SET generation = ?, step = ?" + ofPublished + " IF generation < ?"
 	removePublished  = "DELETE FROM evenkeel.published" + ofPublished + " IF generation <= ?"
 	ofPublished      = " WHERE scope = ? AND keyspace_name = ? AND table_name = ? AND table_id = ?"
-	readPublished   = "SELECT keyspace_name, table_name, table_id, generation, step FROM evenkeel.published WHERE scope = ?"
+	readPublished    = "SELECT keyspace_name, table_name, table_id, generation, step FROM evenkeel.published WHERE scope = ?"
 
 	writeSetting = "INSERT INTO evenkeel.settings (name, value) VALUES (?, ?)"
 	readSettings = "SELECT name, value FROM evenkeel.settings"

@@ -230,8 +230,8 @@ func (p *Select) statement(fs fetchShape) (*Statement, error) {
 	return st, nil
 }
 
-// Split splits a read of several shards into one read for each. A read of one shard, or without
-// named shards, is returned unchanged.
+// Split makes a read for each shard of a read that names several. It returns other reads
+// unchanged.
 func (f *Fetch) Split() []Fetch {
 	at := slices.IndexFunc(f.Statement.Slots, func(s Slot) bool { return s.Kind == ShardList })
 	if at < 0 || len(f.Shards) < 2 {

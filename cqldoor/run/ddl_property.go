@@ -19,7 +19,7 @@ func declares(with syntax.Properties) bool {
 	return slices.ContainsFunc(with, func(p syntax.Property) bool { return p.Name == catalog.Property })
 }
 
-// shardingOf returns the declaration among a statement's properties.
+// shardingOf returns the value of write_sharding among a statement's properties.
 func shardingOf(with syntax.Properties) (declaration, error) {
 	var found *syntax.Property
 	for i := range with {

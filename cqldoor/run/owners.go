@@ -30,8 +30,8 @@ const (
 )
 
 // ownersScan is a scan of logical partitions in the order of their owners. The owner of a
-// partition is its shard with the lowest token that has rows which are shown. The scan walks over physical
-// partitions and skips those that do not own their logical partition.
+// partition is its shard with the lowest token that has rows which are shown. The scan walks over
+// physical partitions and skips those that do not own their logical partition.
 //
 // If a shard with a lower token gets its first row while the scan is between it and the owner,
 // that shard becomes the owner, and the scan misses the partition. If the owner is emptied, the

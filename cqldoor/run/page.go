@@ -132,7 +132,8 @@ func (w *rowsPage) end(s plan.Segment, after [][]byte, more bool) {
 	}
 }
 
-// rows writes rows until the result would be longer than longest, and returns how many it wrote.
+// rows writes as many rows as fit into a result of longest bytes, and at least the result's first.
+// It returns how many it wrote.
 func (o *output) rows(rows *rowset, longest int) (int, error) {
 	more := min(rows.bytes(), longest)
 	if err := o.room(o.w.Size() + more); err != nil {

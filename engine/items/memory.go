@@ -28,7 +28,7 @@ const (
 	perValue = 512
 )
 
-// errLater says that the request must begin again when it has the memory that it wants.
+// errLater says that the request waits for memory, and then begins again.
 var errLater = errors.New("items: the request waits for memory")
 
 // room makes room for an item that is about to be decoded, or returns errLater.
@@ -50,7 +50,7 @@ func (c *Call) dropDecoded() {
 	c.wanted = 0
 }
 
-// whenThereIsRoom executes a request, again after each wait for memory.
+// whenThereIsRoom executes a request. If the request finds no memory, it waits and begins again.
 func (s *Store) whenThereIsRoom(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
 	if s.options.Capacity == nil { // DynamoDB's limits bound the work; a request that began again would be charged twice
 		c.memory = budget.Open(ctx)
@@ -62,7 +62,8 @@ func (s *Store) whenThereIsRoom(ctx context.Context, c *Call, q api.Request) (ap
 		if !errors.Is(err, errLater) {
 			return r, err
 		}
-		// Twice as much each time, so that a request for many items does not begin again for each.
+		// The request asks for twice what it holds, so that it begins again a few times only, however
+		// many items it decodes.
 		more := max(c.lacking, 2*c.memory.Bytes()) - c.memory.Bytes()
 		c.beginAgain()
 		if err := c.memory.Take(ctx, more); errors.Is(err, budget.ErrNoRoom) {

@@ -5,7 +5,6 @@ package items
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/engine/items/stream"
+	"github.com/evenkeel/evenkeel/internal/testkit/crash"
 )
 
 const streamTable = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"N"}],
@@ -328,33 +328,18 @@ func TestReadersMissNothing(t *testing.T) {
 func TestStreamsAndCrashes(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 3))
 			fs := vfs.NewCrashableMem()
 			s := open(t, fs, Options{})
 			arn := createStreamed(t, s, "NEW_IMAGE")
-			stop := make(chan struct{})
-			var running sync.WaitGroup
-			for w := range 4 {
-				running.Go(func() {
-					for n := 1; ; n++ {
-						select {
-						case <-stop:
-							return
-						default:
-						}
-						s.try(t, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"w"},"r":{"N":"%d"},"x":{"N":"%d"}}}`, w*10+n%3, n))
-						if n%5 == 0 {
-							s.try(t, "DeleteItem", fmt.Sprintf(`{"TableName":"Tab","Key":{"h":{"S":"w"},"r":{"N":"%d"}}}`, w*10+n%3))
-						}
-					}
-				})
-			}
-			time.Sleep(time.Duration(1+rng.IntN(30)) * time.Millisecond)
-			crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[rng.IntN(3)], RNG: rand.New(rand.NewPCG(seed, 4))})
-			close(stop)
-			running.Wait()
+			left := crash.While(t, fs, seed, 4, func(w, n int) error {
+				_, err := s.do("PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"w"},"r":{"N":"%d"},"x":{"N":"%d"}}}`, w*10+n%3, n))
+				if err == nil && n%5 == 0 {
+					_, err = s.do("DeleteItem", fmt.Sprintf(`{"TableName":"Tab","Key":{"h":{"S":"w"},"r":{"N":"%d"}}}`, w*10+n%3))
+				}
+				return err
+			})
 			s.close(t)
-			s = open(t, crashed, Options{})
+			s = open(t, left.Files, Options{})
 			defer s.close(t)
 			want, got := map[string]string{}, map[string]string{}
 			for _, it := range s.must(t, "Scan", `{"TableName":"Tab"}`)["Items"].([]any) {

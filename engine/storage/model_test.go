@@ -531,7 +531,8 @@ func compareModel(t *rapid.T, m *model, table *Table, now int64) {
 	same("scan", g, all)
 	same("pages", scanPages(t, table, *q, rapid.IntRange(1, 4).Draw(t, "page")), all)
 
-	// Some partitions with one iterator, not always to their ends, the first one from a row on.
+	// Some partitions with one iterator. The read of the first begins after a row. Some are not read
+	// to their ends.
 	some := *q
 	if rapid.Bool().Draw(t, "after") {
 		row := genRow(t)

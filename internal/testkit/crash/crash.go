@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crash has writers write to a store, and takes what a crash at a random moment would
-// leave of its files.
+// Package crash copies a store's files as a crash would leave them, at a random moment while
+// writers write.
 //
 // It imports nothing of this module.
 package crash
@@ -24,8 +24,9 @@ type Remains struct {
 }
 
 // While has writers call write with their number and n = 1, 2, …, each of them one write after the
-// other. It takes what a crash within 40 ms leaves of the files, with a random part of what was not
-// synced, and then stops the writers. An error of write fails the test.
+// other. At a random moment of the first 40 ms it copies the files as a crash would leave them: all
+// that was synced, and a random part of the rest. Then it stops the writers. An error of write
+// fails the test.
 func While(t *testing.T, files *vfs.MemFS, seed uint64, writers int, write func(w, n int) error) Remains {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	acknowledged, begun := make([]int, writers), make([]int, writers) // guarded by mu
