@@ -40,6 +40,11 @@ func TestOnStores(t *testing.T) {
 func testOnStore(t *testing.T, st store.Store) {
 	session := catalog.NewSession(st)
 	t.Cleanup(func() {
+		// The doors of later tests on this store shall not wait for so long a lease.
+		_, err := session.Query(context.Background(), wire.LocalQuorum, "DELETE FROM evenkeel.settings WHERE name = 'lease'")
+		if err != nil {
+			t.Error(err)
+		}
 		session.Close()
 		st.Close()
 	})
