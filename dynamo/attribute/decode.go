@@ -77,8 +77,8 @@ func (d *Decoder) Item(src []byte) (Item, error) {
 	return item, nil
 }
 
-// Some decodes only the attributes with some names, each given once, of an item that Encode has
-// written. It does not read what follows the last of them.
+// Some decodes only the attributes with some names, each given once, of an item in which no name
+// occurs twice. It does not read what follows the last of them.
 func (d *Decoder) Some(src []byte, names ...string) (Item, error) {
 	r := &d.reader
 	r.Reset(src)
@@ -94,7 +94,7 @@ func (d *Decoder) Some(src []byte, names ...string) (Item, error) {
 	if err := r.Err(); err != nil {
 		return nil, SerializationError(err)
 	}
-	return item, nil
+	return normalize(item), nil
 }
 
 // Value decodes one document that is a value in DynamoDB JSON, in the way of Item.

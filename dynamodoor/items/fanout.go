@@ -20,11 +20,13 @@ import (
 // merge answers a Query over several shards. resolve selects the rows to return; nil: all.
 func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error {
 	result := f.Result()
+	memory := newMemory(ctx)
+	defer memory.close()
 	patience := time.Now().Add(r.RetryFor)
 	after := f.Start
 	for {
 		want := f.Page(result.Scanned())
-		m := &merger{runner: r, fanout: f, result: result, after: after, want: want, patience: patience}
+		m := &merger{runner: r, fanout: f, result: result, after: after, want: want, memory: memory, patience: patience}
 		rows, more, err := m.read(ctx)
 		if err != nil {
 			return err
@@ -35,6 +37,9 @@ func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.
 				return err
 			}
 		}
+		if err := memory.decode(ctx, result.Decodes(shown)); err != nil {
+			return err
+		}
 		full, err := result.Add(shown)
 		if err != nil {
 			return err
@@ -43,6 +48,7 @@ func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.
 			return use(result.Answer())
 		}
 		after = &rows[len(rows)-1]
+		memory.drop()
 	}
 }
 
@@ -52,6 +58,7 @@ type merger struct {
 	fanout *plan.Fanout
 	after  *plan.Row
 	want   int
+	memory *memory
 	// patience is the time until which throttled fetches are retried.
 	patience time.Time
 
@@ -75,6 +82,7 @@ func (m *merger) read(ctx context.Context) ([]plan.Row, bool, error) {
 		if !errors.Is(err, errFewer) {
 			return rows, more, err
 		}
+		m.memory.drop()
 		m.want, m.fewer = m.fewer, 0
 	}
 }
@@ -156,8 +164,9 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 				return err
 			}
 			rest = more
+			m.memory.fetched(bytesOf(some))
 			if rest != nil { // the rows' sizes are needed
-				if err := m.fanout.Complete(&d, some); err != nil {
+				if err := m.fanout.Measure(&d, some); err != nil {
 					return err
 				}
 			}
@@ -171,9 +180,20 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 		if err := backend.Retried(ctx, m.patience, func() error { return m.runner.Backend.Answer(ctx, q, read) }); err != nil {
 			return nil, err
 		}
+		if err := m.memory.room(ctx); err != nil {
+			return nil, err
+		}
 		q = rest
 	}
 	return rows[:min(len(rows), f.Limit)], nil
+}
+
+func bytesOf(rows []plan.Row) int {
+	n := 0
+	for i := range rows {
+		n += len(rows[i].Text)
+	}
+	return n
 }
 
 // note adds the capacity that an answer consumed, and checks the size of its items.

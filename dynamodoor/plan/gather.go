@@ -73,7 +73,7 @@ func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 			return nil, err
 		}
 		if r.full {
-			return nil, r.fanout.readSort(&r.decoder, row)
+			return nil, r.fanout.readSort(&r.keys, row)
 		}
 	}
 	if !a.More {
@@ -84,7 +84,19 @@ func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 		r.out.Items[i] = bytes.Clone(r.out.Items[i])
 	}
 	row.Text = bytes.Clone(row.Text)
-	return row, r.fanout.readSort(&r.decoder, row)
+	return row, r.fanout.readSort(&r.keys, row)
+}
+
+// DecodesGathered returns about how many bytes AddGathered takes beside the answer: those of the
+// largest item, if it decodes the items.
+func (r *Result) DecodesGathered(a *api.Gathered) int {
+	most := 0
+	if r.looks() {
+		for _, text := range a.Items {
+			most = max(most, text.DecodedBytes())
+		}
+	}
+	return most
 }
 
 // cutPartition removes the partition key from an item of a table that hides it, in the item's own

@@ -92,7 +92,7 @@ func (p *placement) elsewhere(row *Row) bool {
 	if !p.strict {
 		return false
 	}
-	key := p.KeyOf(row.Item)
+	key := p.KeyOf(row.Key)
 	if row.At == p.Shard(key) {
 		return false
 	}

@@ -135,18 +135,18 @@ type Fanout struct {
 	seq       atomic.Int64 // sequence number of the last row
 }
 
-// Row is an item that was read. Most rows that a Fanout reads are not in its page. If nothing but
-// the sort key is needed to order them, Rows leaves them encoded, and Complete decodes them.
+// Row is an item that was read. Most rows that a Fanout reads are not in its page. So a row is not
+// decoded before the page takes it, and a page decodes one row after the other: a decoded item can
+// take many times the bytes of its text.
 type Row struct {
 	Sort attribute.Value   // value of the sort key
-	Item attribute.Item    // without hidden attributes; nil: the row is encoded
-	Text attribute.Encoded // the same, encoded; of an encoded row, with its hidden attributes
-	Size int               // its size in an unsharded table; 0: the row is encoded
+	Key  attribute.Item    // the keys of the table and the index; nil if Sort is enough to order rows
+	Text attribute.Encoded // without hidden attributes, unless Size is 0
+	Size int               // its size in an unsharded table; 0: not known yet
 
 	At   int  // the shard from which it was read
 	Stub bool // it is what remains of an item that moved to another shard
 
-	key   attribute.Item // the keys of the table and the index
 	shard int
 	seq   int64 // orders rows from one shard
 }
@@ -157,7 +157,7 @@ func (f *Fanout) row(key attribute.Item, shard int) *Row {
 	if shard == 0 {
 		shard = f.shardOf(key)
 	}
-	r := &Row{key: key, shard: shard}
+	r := &Row{Key: key, shard: shard}
 	r.Sort, _ = key.Get(f.sort)
 	return r
 }
@@ -271,9 +271,9 @@ func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 // physicalStart returns the position after a row in its own shard.
 func (f *Fanout) physicalStart(row *Row) attribute.Item {
 	if f.table.drawn() {
-		return f.table.startIn(row.key, f.index, f.table.partition(f.keys.Hash[0], row.shard))
+		return f.table.startIn(row.Key, f.index, f.table.partition(f.keys.Hash[0], row.shard))
 	}
-	return f.table.physicalStart(row.key, f.index)
+	return f.table.physicalStart(row.Key, f.index)
 }
 
 // narrow narrows an interval of a shard to the rows up to a row of any shard, or after it. It
@@ -326,11 +326,15 @@ func (f *Fanout) selects() api.Select {
 
 // Rows returns the rows of an answer to a Fetch that are within the bounds. If it has fewer than
 // were requested and more may exist, because the answer was cut off or began with rows outside the
-// bounds, rest is the request for the following rows; otherwise rest is nil. d decodes the items.
-// Rows share the memory of d, but not that of the answer.
+// bounds, rest is the request for the following rows; otherwise rest is nil. d decodes their
+// keys. Rows share the memory of d, but not that of the answer.
 func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsResponse, after, upto *Row) (rows []Row, rest *api.Query, err error) {
 	rows = make([]Row, 0, len(r.Items))
-	beyond, encoded := false, f.bySortKey()
+	var names []string // of the keys; nil: the sort key is enough
+	if !f.bySortKey() {
+		names = api.StartNames(f.table.Logical, f.index)
+	}
+	beyond := false
 	size := 0
 	for _, text := range r.Items {
 		size += len(text)
@@ -344,22 +348,17 @@ func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsRe
 		if f.table.adopted != nil {
 			row.Text, shard = f.table.adopted.cutInPlace(row.Text)
 		}
-		if encoded {
-			if err := f.readSort(d, &row); err != nil {
-				return nil, nil, err
-			}
-		} else if err := f.complete(d, &row); err != nil {
+		if err := f.readKeys(d, &row, names); err != nil {
 			return nil, nil, err
 		}
 		if f.table.elsewhere(&row) {
 			continue
 		}
 		if f.ties {
-			row.key = row.Item.Only(api.StartNames(f.table.Logical, f.index)...)
 			if row.seq = f.seq.Add(1); f.table.drawn() {
 				row.shard = shard
 			} else {
-				row.shard = f.shardOf(row.key)
+				row.shard = f.shardOf(row.Key)
 			}
 		}
 		if f.within(&row, after, upto) {
@@ -391,26 +390,44 @@ func (f *Fanout) readSort(d *attribute.Decoder, row *Row) (err error) {
 	return nil
 }
 
-// complete decodes a row. The row may be complete already.
-func (f *Fanout) complete(d *attribute.Decoder, row *Row) (err error) {
-	if row.Item != nil {
-		return nil
+// readKeys reads the keys with some names, or only the sort key if names is nil.
+func (f *Fanout) readKeys(d *attribute.Decoder, row *Row, names []string) (err error) {
+	if names == nil {
+		return f.readSort(d, row)
 	}
 	if f.table.adopted == nil {
-		row.Text = stripInPlace(row.Text)
+		row.Text = stripInPlace(row.Text) // before the keys share its memory
 	}
-	if row.Item, err = d.Item(row.Text); err != nil {
+	if row.Key, err = d.Some(row.Text, names...); err != nil {
 		return f.noItem(err)
 	}
-	row.Size = row.Item.Size()
 	if f.sort == "" {
 		return nil
 	}
 	var ok bool
-	if row.Sort, ok = row.Item.Get(f.sort); !ok {
+	if row.Sort, ok = row.Key.Get(f.sort); !ok {
 		return f.noSort()
 	}
 	return nil
+}
+
+// item decodes a row, and notes its size. The item is in the memory of d, the row's sort key in that
+// of keys.
+func (f *Fanout) item(d, keys *attribute.Decoder, row *Row) (attribute.Item, error) {
+	if row.Size == 0 && row.Key == nil && f.table.adopted == nil {
+		row.Text = stripInPlace(row.Text)
+		if f.sort != "" { // it was in the memory that has moved
+			if err := f.readSort(keys, row); err != nil {
+				return nil, err
+			}
+		}
+	}
+	item, err := d.Item(row.Text)
+	if err != nil {
+		return nil, f.noItem(err)
+	}
+	row.Size = item.Size()
+	return item, nil
 }
 
 func (f *Fanout) noItem(err error) error {
@@ -421,12 +438,14 @@ func (f *Fanout) noSort() error {
 	return exception.New(exception.InternalServerError, "table %s has an item without its sort key", f.table.Physical)
 }
 
-// Complete decodes rows that Rows has left encoded.
-func (f *Fanout) Complete(d *attribute.Decoder, rows []Row) error {
+// Measure finds the sizes of rows. keys is the decoder of their keys.
+func (f *Fanout) Measure(keys *attribute.Decoder, rows []Row) error {
+	var d attribute.Decoder
 	for i := range rows {
-		if err := f.complete(d, &rows[i]); err != nil {
+		if _, err := f.item(&d, keys, &rows[i]); err != nil {
 			return err
 		}
+		d.Reset()
 	}
 	return nil
 }
@@ -454,7 +473,8 @@ type Result struct {
 	last   *Row
 	full   bool
 
-	decoder attribute.Decoder // of rows that were left encoded
+	decoder attribute.Decoder // of one row at a time
+	keys    attribute.Decoder // of rows' sort keys
 }
 
 // Result returns an empty page.
@@ -490,26 +510,46 @@ func (r *Result) Add(rows []Row) (full bool, err error) {
 // add adds a row. It decodes the row unless its text and size are enough.
 func (r *Result) add(row *Row) error {
 	q := r.fanout.query
-	if row.Size == 0 || q.Filter != nil || q.Projection != nil {
-		if err := r.fanout.complete(&r.decoder, row); err != nil {
+	var item attribute.Item
+	if row.Size == 0 || r.looks() {
+		var err error
+		if item, err = r.fanout.item(&r.decoder, &r.keys, row); err != nil {
 			return err
 		}
+		defer r.decoder.Reset()
 	}
 	r.last = row
 	r.bytes += row.Size
 	r.out.ScannedCount++
-	if q.Filter.Match(row.Item) {
+	if q.Filter.Match(item) {
 		r.out.Count++
 		switch {
 		case r.out.CountOnly:
 		case q.Projection != nil:
-			r.out.Items = append(r.out.Items, q.Projection.Apply(row.Item).Encode())
+			r.out.Items = append(r.out.Items, q.Projection.Apply(item).Encode())
 		default:
 			r.out.Items = append(r.out.Items, row.Text)
 		}
 	}
 	r.full = r.bytes >= PageSize || q.Limit > 0 && r.out.ScannedCount == q.Limit
 	return nil
+}
+
+// looks reports whether the page needs more of a row than its text and size.
+func (r *Result) looks() bool {
+	return r.fanout.query.Filter != nil || r.fanout.query.Projection != nil
+}
+
+// Decodes returns about how many bytes Add takes beside the rows: those of the largest row that it
+// decodes.
+func (r *Result) Decodes(rows []Row) int {
+	most := 0
+	for i := range rows {
+		if rows[i].Size == 0 || r.looks() {
+			most = max(most, rows[i].Text.DecodedBytes())
+		}
+	}
+	return most
 }
 
 // Consumed adds the capacity that an answer to a Fetch consumed.
@@ -527,7 +567,7 @@ func (r *Result) Consumed(c *api.ConsumedCapacity) {
 func (r *Result) Answer() *api.ItemsResponse {
 	if r.full {
 		f := r.fanout
-		switch r.out.LastKey = r.last.key; {
+		switch r.out.LastKey = r.last.Key; {
 		case f.table.drawn():
 			r.out.LastKey = f.physicalStart(r.last)
 		case f.index == nil:

@@ -49,7 +49,7 @@ func (s *Store) Resolve(ctx context.Context, t *Table, rows []plan.Row) ([]plan.
 
 // resolve returns the row of one item, or nil if there is none.
 func (s *Store) resolve(ctx context.Context, t *Table, rows []plan.Row, last bool) (*plan.Row, error) {
-	it, err := t.of(rows[0].Item)
+	it, err := t.of(rows[0].Key)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func (s *Store) resolve(ctx context.Context, t *Table, rows []plan.Row, last boo
 		return old, nil
 	}
 	row := *old
-	row.Item = plan.Visible(found)
-	row.Text, row.Size, row.At, row.Stub = row.Item.Encode(), row.Item.Size(), at, false
+	shown := plan.Visible(found)
+	row.Text, row.Size, row.At, row.Stub = shown.Encode(), shown.Size(), at, false
 	return &row, nil
 }
 
