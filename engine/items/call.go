@@ -34,7 +34,8 @@ type Call struct {
 
 	memory  budget.Account
 	wanted  int64 // bytes of decoded items, as the budget counts them
-	lacking int64 // wanted when there was no room
+	kept    int64 // bytes of the items that a page keeps, as the budget counts them
+	lacking int64 // what the call needed when there was no room
 }
 
 var calls = sync.Pool{New: func() any { return new(Call) }}
@@ -47,6 +48,7 @@ const keptBytes = 256 << 10
 
 // Release returns the memory for reuse. The request and its answer must not be used any more.
 func (c *Call) Release() {
+	c.memory.Close()
 	if cap(c.arena)+cap(c.value)+c.gather.size() > keptBytes {
 		return
 	}

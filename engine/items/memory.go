@@ -26,6 +26,13 @@ const (
 	// and encoded again. A list of strings of one character took 900 for each, most of them for a
 	// short time.
 	perValue = 512
+
+	// keptTimes is how many times an item of a page counts: while the page grows, its memory is
+	// copied, and the answer's body is another copy.
+	keptTimes = 3
+
+	// keptStep is the number of bytes in whose multiples the items of a page are counted.
+	keptStep = 256 << 10
 )
 
 // errLater says that the request waits for memory, and then begins again.
@@ -37,8 +44,25 @@ func (c *Call) room(item attribute.Encoded) error {
 		return nil
 	}
 	c.wanted += int64(len(item)) + perValue*int64(bytes.Count(item, []byte{'{'}))
-	if more := c.wanted - c.memory.Bytes(); c.wanted > shortDecoded && more > 0 && !c.memory.Try(more) {
-		c.lacking = c.wanted
+	return c.reserve(c.wanted + c.keeps())
+}
+
+// roomToKeep makes room for an item that a page is about to keep, or returns errLater.
+func (c *Call) roomToKeep(item attribute.Encoded) error {
+	if !c.memory.On() {
+		return nil
+	}
+	c.kept += keptTimes * int64(len(item))
+	return c.reserve(c.wanted + c.keeps())
+}
+
+// keeps returns the bytes that count for the items that a page keeps.
+func (c *Call) keeps() int64 { return c.kept / keptStep * keptStep }
+
+// reserve makes the call hold at least so many bytes, or returns errLater.
+func (c *Call) reserve(bytes int64) error {
+	if more := bytes - c.memory.Bytes(); bytes > shortDecoded && more > 0 && !c.memory.Try(more) {
+		c.lacking = bytes
 		return errLater
 	}
 	return nil
@@ -53,11 +77,12 @@ func (c *Call) dropDecoded() {
 // whenThereIsRoom executes a request. If the request finds no memory, it waits and begins again.
 func (s *Store) whenThereIsRoom(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
 	if s.options.Capacity == nil { // DynamoDB's limits bound the work; a request that began again would be charged twice
+		c.memory.Close()
 		c.memory = budget.Open(ctx)
-		defer c.memory.Close()
+		defer func() { c.memory.Shrink(c.keeps()) }()
 	}
 	for {
-		c.wanted = 0
+		c.wanted, c.kept = 0, 0
 		r, err := s.inTurn(ctx, c, q)
 		if !errors.Is(err, errLater) {
 			return r, err

@@ -33,11 +33,13 @@ func TestDecodedItemsCount(t *testing.T) {
 		"GetItem":            `{"TableName":"Tab","Key":{"k":{"S":"a"}},"ProjectionExpression":"l[3]"}`,
 		"Scan":               `{"TableName":"Tab","ProjectionExpression":"l[3]"}`,
 		"TransactWriteItems": `{"TransactItems":[{"Update":{"TableName":"Tab","Key":{"k":{"S":"a"}},"UpdateExpression":"ADD q :n","ExpressionAttributeValues":{":n":{"N":"1"}}}}]}`,
+		"Scan whole":         `{"TableName":"Tab"}`,
 		"BatchGetItem":       `{"RequestItems":{"Tab":{"Keys":[{"k":{"S":"a"}},{"k":{"S":"b"}}],"ProjectionExpression":"l[3]"}}}`,
 		"DeleteItem":         `{"TableName":"Tab","Key":{"k":{"S":"a"}},"ConditionExpression":"l[1] = :n","ExpressionAttributeValues":{":n":{"N":"1"}}}`,
 	}
-	for operation, body := range requests {
-		t.Run(operation, func(t *testing.T) {
+	for name, body := range requests {
+		operation, _, _ := strings.Cut(name, " ")
+		t.Run(name, func(t *testing.T) {
 			b := budget.New(4<<20, 100*time.Millisecond)
 			other := budget.Open(budget.WithRequest(budget.WithClient(context.Background(), b.Client())))
 			other.Add(4 << 20)

@@ -212,10 +212,10 @@ func (rd *reader) readPage(ctx context.Context, p *pager) (err error) {
 func (p *pager) take(text attribute.Encoded) error {
 	if p.Filter == nil && p.Projection == nil && p.from == nil {
 		p.out.Count++
-		if !p.out.CountOnly {
-			p.out.Items = append(p.out.Items, p.c.keep(text))
+		if p.out.CountOnly {
+			return nil
 		}
-		return nil
+		return p.keep(text)
 	}
 	defer p.c.dropDecoded()
 	st := stored{exists: true, text: text}
@@ -241,10 +241,19 @@ func (p *pager) take(text attribute.Encoded) error {
 	case p.out.CountOnly:
 	case p.Projection != nil:
 		p.c.value = attribute.AppendItem(p.c.value[:0], p.Projection.Apply(item))
-		p.out.Items = append(p.out.Items, p.c.keep(p.c.value))
+		return p.keep(p.c.value)
 	default:
-		p.out.Items = append(p.out.Items, p.c.keep(st.text))
+		return p.keep(st.text)
 	}
+	return nil
+}
+
+// keep adds an item to the answer.
+func (p *pager) keep(text attribute.Encoded) error {
+	if err := p.c.roomToKeep(text); err != nil {
+		return err
+	}
+	p.out.Items = append(p.out.Items, p.c.keep(text))
 	return nil
 }
 
