@@ -18,9 +18,9 @@ const advised = 10
 // Advice writes advice for a terminal.
 func Advice(out io.Writer, r *advice.Report) error {
 	w := &paper{w: bufio.NewWriter(out)}
-	w.line("%s: %s, for %s", r.Data, rowsText(float64(r.Rows)), r.Target.Name())
+	w.line("%s: %s, for %s", r.Data, counted(r.Rows, "row"), r.Target.Name())
 	if r.BadRows > 0 {
-		w.line("%s bad rows were passed over", count(r.BadRows))
+		w.line("%s", strings.TrimSuffix(passedOver(r.BadRows), "."))
 	}
 	if r.Partial {
 		w.line("PARTIAL: not all rows were read; all that follows is about those that were")

@@ -46,9 +46,9 @@ func AdviceFragment(out io.Writer, r *advice.Report, show bool) error {
 }
 
 func gist(r *advice.Report) string {
-	t := fmt.Sprintf("%s rows, for %s.", count(r.Rows), r.Target.Name())
+	t := fmt.Sprintf("%s, for %s.", counted(r.Rows, "row"), r.Target.Name())
 	if r.BadRows > 0 {
-		t += fmt.Sprintf(" %s bad rows were passed over.", count(r.BadRows))
+		t += " " + passedOver(r.BadRows)
 	}
 	if r.Partial {
 		t += " PARTIAL: not all rows were read."

@@ -30,9 +30,9 @@ type keysPage struct {
 func HTML(out io.Writer, r *simulation.Report) error {
 	p := &keysPage{page{w: bufio.NewWriter(out)}, r}
 	p.begin("Partition keys on "+r.Data, "keys")
-	p.put(`<p>`, fmt.Sprintf("%s rows over %s partitions, %s.", count(r.Rows), count(int64(r.Partitions)), placement(r)))
+	p.put(`<p>`, fmt.Sprintf("%s over %s, %s.", counted(r.Rows, "row"), counted(int64(r.Partitions), "partition"), placement(r)))
 	if r.BadRows > 0 {
-		p.put(" ", count(r.BadRows)+" bad rows were passed over.", "")
+		p.put(" ", passedOver(r.BadRows), "")
 	}
 	p.raw("</p>\n</header>\n<main>\n")
 	p.summary()

@@ -68,12 +68,12 @@ func (p *inspectionPage) verdict() {
 		p.finding(&f)
 	}
 	c := p.r.Coverage
-	text := fmt.Sprintf("The whole table was read: %s rows in %s requests.", count(c.Rows), count(c.Requests))
+	text := fmt.Sprintf("The whole table was read: %s in %s.", counted(c.Rows, "row"), counted(c.Requests, "request"))
 	switch {
 	case c.Partial:
-		text = fmt.Sprintf("This is partial (%s): %s of the table was read, %s rows. Intervals hold with 99%% confidence for the whole.", c.Why, part(c.Read), count(c.Rows))
+		text = fmt.Sprintf("This is partial (%s): %s of the table was read, %s. Intervals hold with 99%% confidence for the whole.", c.Why, part(c.Read), counted(c.Rows, "row"))
 	case c.Read < 1:
-		text = fmt.Sprintf("A sample was read, %s of the table: %s rows in %s requests. Intervals hold with 99%% confidence.", part(c.Read), count(c.Rows), count(c.Requests))
+		text = fmt.Sprintf("A sample was read, %s of the table: %s in %s. Intervals hold with 99%% confidence.", part(c.Read), counted(c.Rows, "row"), counted(c.Requests, "request"))
 	}
 	p.put("<p>", text, "</p>\n</section>\n")
 }

@@ -17,6 +17,22 @@ func count(n int64) string {
 	return s
 }
 
+// counted formats a whole number of things, each of which has this name.
+func counted(n int64, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return count(n) + " " + name + "s"
+}
+
+// passedOver says that rows could not be read.
+func passedOver(rows int64) string {
+	if rows == 1 {
+		return "1 bad row was passed over."
+	}
+	return count(rows) + " bad rows were passed over."
+}
+
 func share(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
 // ratio formats a number with as many digits as help the reader.

@@ -266,8 +266,15 @@ func TestValuesAreShown(t *testing.T) {
 	}
 }
 
-// TestOneRowIsSingular checks the words for one row without a place.
+// TestOneRowIsSingular checks the words for one row, partition, or row without a place.
 func TestOneRowIsSingular(t *testing.T) {
+	var text bytes.Buffer
+	if err := Text(&text, &simulation.Report{Data: "one.csv", Rows: 1, BadRows: 1, Partitions: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "one.csv: 1 row over 1 partition, "; !strings.HasPrefix(text.String(), want) || !strings.Contains(text.String(), "\n1 bad row passed over\n") {
+		t.Errorf("%q does not begin with %q, or has no bad row", text.String(), want)
+	}
 	k := &simulation.KeyReport{Nulls: []simulation.NullReport{{Column: "code", Rows: 1}}}
 	if got, want := strings.Join(valuesText(k), "\n"), "1 row has no place under this key: column code is null or empty"; !strings.Contains(got, want) {
 		t.Errorf("%q has no %q", got, want)

@@ -18,9 +18,9 @@ const textBars = 24
 // Text writes a report for a terminal. │ marks the length of a bar if the spread were even.
 func Text(out io.Writer, r *simulation.Report) error {
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s: %s rows over %s partitions, %s\n", r.Data, count(r.Rows), count(int64(r.Partitions)), placement(r))
+	fmt.Fprintf(w, "%s: %s over %s, %s\n", r.Data, counted(r.Rows, "row"), counted(int64(r.Partitions), "partition"), placement(r))
 	if r.BadRows > 0 {
-		fmt.Fprintf(w, "%s bad rows passed over\n", count(r.BadRows))
+		fmt.Fprintf(w, "%s passed over\n", counted(r.BadRows, "bad row"))
 	}
 	if r.Partial {
 		fmt.Fprintln(w, "PARTIAL: not all rows were read; all that follows is about those that were")
