@@ -132,8 +132,9 @@ type Target struct {
 	Set     []eval.Value // computed by the door
 }
 
-// target evaluates the route. The target's values use scratch if they fit.
-func (r *route) target(t *Table, env *eval.Env, scratch [][]byte) (Target, error) {
+// target evaluates the route. The target's values use scratch if they fit. check says whether a key
+// that Cassandra would refuse is an error.
+func (r *route) target(t *Table, env *eval.Env, scratch [][]byte, check bool) (Target, error) {
 	values := scratch[:0]
 	for _, k := range r.key {
 		v, err := k.bytes(env)
@@ -142,8 +143,10 @@ func (r *route) target(t *Table, env *eval.Env, scratch [][]byte) (Target, error
 		}
 		values = append(values, v)
 	}
-	if err := checkKey(values); err != nil {
-		return Target{}, err
+	if check {
+		if err := checkKey(values); err != nil {
+			return Target{}, err
+		}
 	}
 	n := len(values)
 	for _, b := range r.by {

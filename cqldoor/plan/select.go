@@ -255,7 +255,17 @@ func (t *Table) stored(first int, values [][]byte) bool {
 
 // Target returns where a statement of One goes. scratch is a buffer.
 func (p *Select) Target(env *eval.Env, scratch [][]byte) (Target, error) {
-	return p.route.target(p.Table, env, scratch)
+	target, err := p.route.target(p.Table, env, scratch, true)
+	if err == nil {
+		return target, nil
+	}
+	switch b, e := p.Bind(env); {
+	case e != nil:
+		return Target{}, e
+	case b.Slices.Len() == 0: // IN (): Cassandra does not look at the keys
+		return p.route.target(p.Table, env, scratch, false)
+	}
+	return Target{}, err
 }
 
 func column(name string) syntax.Selector { return syntax.Selector{Expr: &syntax.Column{Name: name}} }

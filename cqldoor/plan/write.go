@@ -336,5 +336,5 @@ func (t *Table) whole(s syntax.Statement) (*Statement, error) {
 
 // Target returns where a Whole statement goes. scratch is a buffer.
 func (p *Write) Target(env *eval.Env, scratch [][]byte) (Target, error) {
-	return p.route.target(p.Table, env, scratch)
+	return p.route.target(p.Table, env, scratch, true)
 }
