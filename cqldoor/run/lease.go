@@ -117,7 +117,27 @@ func (m *membership) beat(ctx context.Context) (*fleet.Seen, error) {
 
 // register registers this door and then reads the version of the store's schema. The lease on
 // what is read afterwards counts from asked.
+//
+// A node of the store that stands still answers nothing. So a registered door gives an attempt up
+// after half a lease, while the lease may still be saved, and asks again: the next attempt goes to
+// a node with fewer unanswered requests. Each attempt has twice the time of the one before, for a
+// store that is slow as a whole.
 func (m *membership) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
+	if m.beaten.Load() == nil {
+		return m.registerOnce(ctx) // the first attempt creates tables
+	}
+	for limit := m.lease.Length() / 2; ; limit *= 2 {
+		attempt, cancel := context.WithTimeout(ctx, limit)
+		seen, version, asked, err = m.registerOnce(attempt)
+		late := attempt.Err() != nil
+		cancel()
+		if err == nil || !late || ctx.Err() != nil {
+			return seen, version, asked, err
+		}
+	}
+}
+
+func (m *membership) registerOnce(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
 	asked = m.lease.Now()
 	if seen, err = m.beat(ctx); err != nil {
 		return nil, version, asked, err

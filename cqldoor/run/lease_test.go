@@ -145,3 +145,63 @@ func TestLapsedLease(t *testing.T) {
 		}
 	}
 }
+
+// still is a store one of whose nodes can be made to stand still: the next request of the door's own
+// account is never answered.
+type still struct {
+	store.Store
+	next atomic.Bool
+}
+
+func (s *still) MaxVersion(ctx context.Context) (wire.Version, error) {
+	return s.Store.(store.Versioned).MaxVersion(ctx)
+}
+
+func (s *still) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	l, err := s.Store.Open(ctx, o)
+	if err != nil || !o.Own {
+		return l, err
+	}
+	return stillLink{l, s}, nil
+}
+
+type stillLink struct {
+	store.Link
+	of *still
+}
+
+func (l stillLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
+	if !l.of.next.CompareAndSwap(true, false) {
+		l.Link.Send(ctx, req, reply)
+	}
+}
+
+// TestNodeStandsStill checks that a door which renews its lease at a node that answers nothing asks
+// again, before its clients have waited for long.
+func TestNodeStandsStill(t *testing.T) {
+	st := &still{Store: embedded(t)}
+	r := New(Options{Lease: 2 * time.Second, Store: st, Now: time.Now, Timeuuid: random, UUID: random, IntN: mathrand.IntN, Log: slog.New(slog.DiscardHandler)})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	s := newScene(t, st.Store)
+	conn := dial(t, serveDoor(t, st, r), primitive.ProtocolVersion5)
+	table := s.keyspace + ".t"
+	s.must(conn, "CREATE TABLE "+table+" (k int, c int, PRIMARY KEY (k, c))"+shardedByFour)
+	for range 3 {
+		st.next.Store(true)
+		for asked := time.Now(); time.Since(asked) < 4*time.Second; time.Sleep(10 * time.Millisecond) {
+			begun := time.Now()
+			if a := s.query(conn, "SELECT * FROM "+table+" WHERE k = 1"); a.Kind == difftest.Error {
+				t.Fatal(show(a))
+			}
+			if took := time.Since(begun); took > refreshLimit/2 {
+				t.Fatalf("a read waited for %v while the door renewed its lease", took)
+			}
+		}
+		if st.next.Load() {
+			t.Fatal("the door has asked nothing")
+		}
+	}
+}
