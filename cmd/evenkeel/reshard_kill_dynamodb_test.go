@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -22,6 +23,9 @@ import (
 
 	"github.com/evenkeel/evenkeel/reshard"
 )
+
+// killGroups is the number of values of attribute g, by which each item is in two indexes.
+const killGroups = 3
 
 type attributes = map[string]types.AttributeValue
 
@@ -43,10 +47,10 @@ func (l *ledger) writeItems(c *dynamodb.Client, client int, r *rand.Rand, fault 
 			_, err = c.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{TableName: table, Key: item})
 		case 1:
 			_, err = c.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
-				TableName: table, Key: item, UpdateExpression: aws.String("SET v = :v"), ExpressionAttributeValues: attributes{":v": numberOf(n)},
+				TableName: table, Key: item, UpdateExpression: aws.String("SET v = :v, g = :g"), ExpressionAttributeValues: attributes{":v": numberOf(n), ":g": numberOf(row % killGroups)},
 			})
 		default:
-			item["v"] = numberOf(n)
+			item["v"], item["g"] = numberOf(n), numberOf(row%killGroups)
 			_, err = c.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: table, Item: item})
 		}
 		var answered *smithyhttp.ResponseError
@@ -97,7 +101,7 @@ func shownItems(t *testing.T, page func(start attributes) ([]attributes, attribu
 			if _, twice := there[at]; twice {
 				faults = append(faults, fmt.Sprintf("item %v is shown twice", at))
 			}
-			if there[at] = number(it["v"]); len(it) != 3 {
+			if there[at] = number(it["v"]); len(it) != 4 {
 				faults = append(faults, fmt.Sprintf("item %v has %d attributes", at, len(it)))
 			}
 		}
@@ -120,6 +124,36 @@ func checkItems(t *testing.T, c *dynamodb.Client, ledgers []*ledger) []string {
 	})
 	for i, l := range ledgers {
 		faults = append(faults, l.check(all, i)...)
+	}
+	for _, index := range []string{"plain", "spread"} {
+		entries, twice := shownItems(t, func(start attributes) ([]attributes, attributes, error) {
+			a, err := c.Scan(t.Context(), &dynamodb.ScanInput{TableName: table, IndexName: &index, Limit: aws.Int32(19), ExclusiveStartKey: start})
+			if err != nil {
+				return nil, nil, err
+			}
+			return a.Items, a.LastEvaluatedKey, nil
+		})
+		queried := map[[2]int]int{}
+		for g := range killGroups {
+			of, more := shownItems(t, func(start attributes) ([]attributes, attributes, error) {
+				a, err := c.Query(t.Context(), &dynamodb.QueryInput{
+					TableName: table, IndexName: &index, Limit: aws.Int32(13), ExclusiveStartKey: start, ScanIndexForward: aws.Bool(g%2 == 0),
+					KeyConditionExpression: aws.String("g = :g"), ExpressionAttributeValues: attributes{":g": numberOf(g)},
+				})
+				if err != nil {
+					return nil, nil, err
+				}
+				return a.Items, a.LastEvaluatedKey, nil
+			})
+			twice = append(twice, more...)
+			maps.Copy(queried, of)
+		}
+		for _, text := range twice {
+			faults = append(faults, "index "+index+": "+text)
+		}
+		if !maps.Equal(entries, all) || !maps.Equal(queried, all) {
+			faults = append(faults, fmt.Sprintf("index %s: a Scan shows %d items, Queries %d, the table has %d, or they differ", index, len(entries), len(queried), len(all)))
+		}
 	}
 	for p := range killPartitions {
 		one, twice := shownItems(t, func(start attributes) ([]attributes, attributes, error) {
@@ -145,11 +179,16 @@ func TestItemsWhileKilled(t *testing.T) {
 	url := "http://" + m.dynamodb
 	r := rand.New(rand.NewPCG(*killsSeed, 14))
 	c := dynamodb.New(dynamodb.Options{BaseEndpoint: &url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), Retryer: aws.NopRetryer{}})
+	byG := []types.KeySchemaElement{{AttributeName: aws.String("g"), KeyType: "HASH"}}
 	_, err := c.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: aws.String("Tab"), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("p"), AttributeType: "N"}, {AttributeName: aws.String("c"), AttributeType: "N"}},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("p"), AttributeType: "N"}, {AttributeName: aws.String("c"), AttributeType: "N"}, {AttributeName: aws.String("g"), AttributeType: "N"}},
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("p"), KeyType: "HASH"}, {AttributeName: aws.String("c"), KeyType: "RANGE"}},
-		Tags:                 []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String("shards=3")}},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{
+			{IndexName: aws.String("plain"), KeySchema: byG, Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"v"}}},
+			{IndexName: aws.String("spread"), KeySchema: byG, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}},
+		},
+		Tags: []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String("shards=3")}, {Key: aws.String("write-sharding.index.spread"), Value: aws.String("shards=2")}},
 	})
 	if err != nil {
 		t.Fatal(err)

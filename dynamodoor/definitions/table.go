@@ -365,6 +365,9 @@ func (r *Definer) UpdateTimeToLive(ctx context.Context, q *api.UpdateTimeToLive,
 	if err == nil && e != nil {
 		err = plan.CheckName(q.Attribute)
 	}
+	if err == nil && q.Enabled && e != nil && e.Change != nil && e.Plan != nil {
+		err = e.Plan.CheckExpiry(q.Attribute)
+	}
 	if err != nil {
 		return err
 	}

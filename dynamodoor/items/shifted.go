@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
-	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/dynamodoor/shift"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
@@ -25,19 +25,13 @@ func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
 		Of:      by.Of,
 		Tables:  by.Table,
 	}
-	s.Carry = func(ctx context.Context, p plan.Plan, q api.Request, use func(api.Response) error) error {
+	s.Own = func(ctx context.Context, q api.Request, use func(api.Response) error) error {
+		return r.Backend.Answer(principal.With(ctx, principal.Principal{}), q, use)
+	}
+	s.Carry = func(ctx context.Context, p plan.Plan, q api.Request, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error {
 		f, ok := p.(*plan.Fanout)
 		if !ok {
 			return r.carryOut(ctx, p, q, use)
-		}
-		query, ok := q.(*api.Query)
-		if !ok {
-			return errors.New("a request that is no Query goes to several shards")
-		}
-		t := by.Of(query.Table)
-		var resolve func([]plan.Row) ([]plan.Row, error)
-		if t.Step < protocol.Settled {
-			resolve = func(rows []plan.Row) ([]plan.Row, error) { return s.Resolve(ctx, t, rows) }
 		}
 		if err := r.merge(ctx, f, resolve, use); err != nil {
 			return f.Err(err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/items"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 	"github.com/evenkeel/evenkeel/reshard"
@@ -142,6 +144,10 @@ func (r *Mover) CheckChange(ctx context.Context, e *tables.Entry, w Wish) error 
 	if e.Change != nil {
 		return exception.New(exception.ResourceInUse, "%s; wait until that is done (evenkeel reshard status)", underWay(e))
 	}
+	e, err := r.Tables.Anew(ctx, e.Table) // another door may have changed the table
+	if err != nil {
+		return err
+	}
 	if err := e.Plan.CheckChange(w.Shards); err != nil {
 		return err
 	}
@@ -176,11 +182,40 @@ func (r *Mover) CheckChange(ctx context.Context, e *tables.Entry, w Wish) error 
 				e.Table, len(e.Own), catalog.MaxOwn, catalog.MaxOwnBytes)
 		}
 	}
-	err := r.Backend.Answer(ctx, &api.TransactGetItems{Gets: []api.TransactGet{{Table: e.Physical, Key: items.NoKey()}}}, backend.Ignore)
+	if err := r.checkExpiry(ctx, e); err != nil {
+		return err
+	}
+	err = r.Backend.Answer(ctx, &api.TransactGetItems{Gets: []api.TransactGet{{Table: e.Physical, Key: items.NoKey()}}}, backend.Ignore)
 	if exception.Is(err, exception.UnknownOperation) {
 		return exception.Invalid("the layout of table %s cannot be changed while it is in use: the endpoint has no transactions, by which items move", e.Table)
 	}
 	return nil
+}
+
+// checkExpiry returns an error if items expire by an attribute that stubs have, because an index has
+// it in its key: the stubs would expire, too, and the items would then be where no door looks.
+func (r *Mover) checkExpiry(ctx context.Context, e *tables.Entry) error {
+	if len(e.Plan.Logical.Local)+len(e.Plan.Logical.Global) == 0 {
+		return nil
+	}
+	var set schema.TimeToLive
+	err := r.Backend.Answer(principal.With(ctx, principal.Principal{}), &api.DescribeTimeToLive{Table: e.Physical}, func(a api.Response) error {
+		t, ok := a.(*api.TimeToLiveResponse)
+		if !ok {
+			return fmt.Errorf("the time to live of table %s: an answer of type %T", e.Physical, a)
+		}
+		set = schema.TimeToLive{Enabled: t.TimeToLive.Enabled, Attribute: strings.Clone(t.TimeToLive.Attribute)}
+		return nil
+	})
+	switch {
+	case exception.Is(err, exception.UnknownOperation):
+		return nil // on such an endpoint nothing expires
+	case err != nil:
+		return tables.DoorError(err)
+	case !set.Enabled:
+		return nil
+	}
+	return e.Plan.CheckExpiry(set.Attribute)
 }
 
 // StartChange begins a change.

@@ -10,6 +10,6 @@
 // restarts, or another door notices that no mover works on the change and continues it.
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/schema,
-// dynamodoor/backend, dynamodoor/catalog, dynamodoor/items, dynamodoor/plan,
+// dynamodoor/backend, dynamodoor/catalog, dynamodoor/items, dynamodoor/plan, dynamodoor/principal,
 // dynamodoor/reshard, dynamodoor/shift, dynamodoor/tables, reshard and shard.
 package mover

@@ -46,7 +46,7 @@ func (r *Mover) survey(ctx context.Context, e *tables.Entry, c *catalog.Change) 
 		moves, err := t.Room(item)
 		counting.Lock()
 		defer counting.Unlock()
-		s.add(item, moves)
+		s.add(t.Old, item, moves)
 		return err
 	})
 	return s, err
@@ -58,7 +58,7 @@ func (r *Mover) surveyKey(ctx context.Context, t *shift.Table) (s survey, err er
 		moves, err := t.Room(item)
 		if !plan.IsStub(item) {
 			s.items++
-			s.add(item, moves)
+			s.add(t.Old, item, moves)
 		}
 		return err
 	})
@@ -66,8 +66,9 @@ func (r *Mover) surveyKey(ctx context.Context, t *shift.Table) (s survey, err er
 }
 
 // add counts an item. An item that moves is read once more by its key. One transaction, which
-// counts twice, replaces it by a stub and puts it to its new place. Later its stub is deleted.
-func (s *survey) add(item attribute.Item, moves bool) {
+// counts twice, replaces it by a stub and puts it to its new place. Later its stub is deleted. Each of
+// these writes changes an entry of each index that has the item.
+func (s *survey) add(t *plan.Table, item attribute.Item, moves bool) {
 	size := item.Size()
 	s.bytes += int64(size)
 	if !moves {
@@ -77,6 +78,9 @@ func (s *survey) add(item attribute.Item, moves bool) {
 	s.bytesMoved += int64(size)
 	s.readUnits += api.ReadUnits(size, true)
 	s.writeUnits += 2*api.WriteUnits(size, size).Transactional() + api.WriteUnits(0, 0)
+	for _, n := range t.EntrySizes(item) {
+		s.writeUnits += 3 * api.WriteUnits(n, n)
+	}
 }
 
 // passes is the number of times that all items are read: for the survey, to move them, to verify
@@ -107,6 +111,7 @@ func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard
 	o.ReadUnits = s.readUnits.Float() + passes*float64(s.bytes/api.ReadUnit+pages)
 	o.Notes = append(o.Notes,
 		"each item that moves takes one read and a transaction of two writes, which counts twice, and a stub in its old place, which is deleted at the end",
+		"in each index that has such an item, these three writes change its entry, and count once more",
 		"while it moves, its reads take two requests, or three; Queries are strongly consistent, and ask the new shards, too")
 	return o, nil
 }

@@ -4,11 +4,14 @@ package plan
 
 import (
 	"bytes"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -35,10 +38,21 @@ func (t *Table) CheckChange(to int) error {
 		return refuse(name, "it was sharded by hand and adopted, and the layout of such a table is not changed while it is in use yet; %s", copyThem)
 	case to > shard.MaxShards:
 		return refuse(name, "%d shards are more than a table can have; use at most %d", to, shard.MaxShards)
-	case len(t.Logical.Local) > 0 || len(t.Logical.Global) > 0:
-		return refuse(name, "it has indexes, whose order changes as items move; the layout of such a table is not changed while it is in use yet; %s", copyThem)
+	case slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.filling }):
+		return refuse(name, "items do not all have their shards in a new index yet; wait for the answer to TagResource, or send that again")
 	case t.Logical.StreamLabel != "":
 		return refuse(name, "it has a stream, which would tell of items that move; disable it, or %s", copyThem)
+	}
+	return nil
+}
+
+// CheckExpiry returns an error if items cannot expire by an attribute while they move.
+func (t *Table) CheckExpiry(attribute string) error {
+	for ix := range t.eachIndex() {
+		if ix.Key.Has(attribute) {
+			return refuse(t.Logical.Name, "items expire by %s, which is in the key of index %s: while the layout changes, what tells where an item has moved has the item's keys in indexes, and would "+
+				"expire, too; switch Time to Live off for the change, or let the items expire by another attribute", attribute, ix.Name)
+		}
 	}
 	return nil
 }
@@ -129,9 +143,47 @@ func Visible(item attribute.Item) attribute.Item { return visibleItem(item) }
 // IsStub reports whether a physical item is the stub of a moved item.
 func IsStub(item attribute.Item) bool { return item.Has(Moved) }
 
-// StubOf returns the stub that a move in a generation leaves at the key's place in the table.
-func (s *stored) StubOf(key attribute.Item, generation int64) attribute.Item {
-	return s.physicalItem(s.KeyOf(key)).With(Moved, attribute.Int(generation))
+// StubOf returns the stub that is left in a generation at the key's place in the table. The stub of
+// an item that has moved has the item's keys in indexes, so that the item's entries stay where they
+// are in the order of the index. item is nil if there was none.
+func (t *Table) StubOf(key, item attribute.Item, generation int64) attribute.Item {
+	stub := t.physicalItem(t.KeyOf(key)).With(Moved, attribute.Int(generation))
+	for ix := range t.eachIndex() {
+		for _, name := range ix.Key.Names(nil) {
+			if v, ok := item.Get(name); ok {
+				stub = stub.With(name, v)
+			}
+		}
+	}
+	return stub
+}
+
+// eachIndex returns the table's indexes.
+func (t *Table) eachIndex() iter.Seq[*schema.Index] {
+	return func(yield func(*schema.Index) bool) {
+		for _, all := range [2][]schema.Index{t.Logical.Local, t.Logical.Global} {
+			for i := range all {
+				if !yield(&all[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// EntrySizes returns the sizes of an item's entries in indexes.
+func (t *Table) EntrySizes(item attribute.Item) (sizes []int) {
+	for ix := range t.eachIndex() {
+		if !HasEntry(ix, item, item) {
+			continue
+		}
+		entry := item
+		if names := t.Fetched(new(api.Read), ix); names != nil {
+			entry = item.Only(append(names, t.keyNames()...)...)
+		}
+		sizes = append(sizes, entry.Size())
+	}
+	return sizes
 }
 
 // MovedTo returns a physical item as it is stored at another physical key.

@@ -30,6 +30,15 @@ func query(t *Table, q *api.Query) (Plan, error) {
 		}
 		q = &logical
 	}
+	var at position
+	if q.Index != "" && q.Start.Has(began) { // an answer during or after a change of the layout gave this position
+		logical := *q
+		var err error
+		if at, logical.Start, err = t.position(q.Start); err != nil {
+			return nil, err
+		}
+		q, asked = &logical, &logical
+	}
 	ix, k, err := q.Check(t.Logical)
 	if err != nil {
 		return nil, err
@@ -82,11 +91,17 @@ func query(t *Table, q *api.Query) (Plan, error) {
 	default:
 		f.Shards = all
 	}
-	if len(f.Shards) == 1 && !t.drawn() && (!t.strict || ix != nil) {
+	if len(f.Shards) == 1 && !t.drawn() && !t.strict {
 		return f.one(f.Shards[0]), nil
 	}
 	if q.Start != nil {
 		f.Start = f.row(q.Start, startShard)
+	}
+	if f.marks() {
+		f.began = t.Layout.Generation
+		if q.Start != nil {
+			f.startAt(at)
+		}
 	}
 	return f, nil
 }
@@ -129,6 +144,7 @@ type Fanout struct {
 	keys  expression.KeyRange
 	sort  string // the sort key by which rows are read; empty: the index has none
 	ties  bool   // rows may have equal sort keys
+	began int64  // the generation in which the read of an index began whose positions are marked
 
 	shardOf   func(key attribute.Item) int
 	partition func(shard int) (names []string, values []attribute.Value)
@@ -144,7 +160,7 @@ type Row struct {
 	Text attribute.Encoded // without hidden attributes, unless Size is 0
 	Size int               // its size in an unsharded table; 0: not known yet
 
-	At   int  // the shard from which it was read
+	At   int  // the shard of the table in which it was
 	Stub bool // it is what remains of an item that moved to another shard
 
 	shard int
@@ -161,6 +177,29 @@ func (f *Fanout) row(key attribute.Item, shard int) *Row {
 	r.Sort, _ = key.Get(f.sort)
 	return r
 }
+
+// marks reports whether positions are marked: the table's layout was changed once, and items have
+// moved, or move, in the order of an index.
+func (f *Fanout) marks() bool { return f.table.strict && f.index != nil }
+
+// startAt sets where the item of the row to start after was. A position without marks is one in the
+// layout before the change.
+func (f *Fanout) startAt(p position) {
+	f.Start.At = p.place
+	if f.began = p.began; !p.marked {
+		was := &f.table.placement
+		if was.from != nil {
+			was = was.from
+		}
+		f.Start.At = was.Shard(f.Start.Key)
+	}
+	if f.table.local(f.index) {
+		f.Start.shard = f.Start.At
+	}
+}
+
+// Index returns the index that is read, or nil for the table.
+func (f *Fanout) Index() *schema.Index { return f.index }
 
 // Compare orders rows as in the answer: by the sort key, then by shard, then as the store orders
 // them within a shard.
@@ -232,7 +271,7 @@ func (f *Fanout) name() string {
 func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 	q := &api.Query{
 		Read: api.Read{
-			Table: f.table.Physical, Limit: limit, Consistent: f.query.Consistent, Capacity: f.query.Capacity, Select: f.selects(),
+			Table: f.table.Physical, Limit: limit, Consistent: f.query.Consistent, Capacity: f.query.Capacity, Select: f.table.selects(&f.query.Read, f.index),
 		},
 		Backward: f.query.Backward,
 	}
@@ -270,10 +309,19 @@ func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 
 // physicalStart returns the position after a row in its own shard.
 func (f *Fanout) physicalStart(row *Row) attribute.Item {
-	if f.table.drawn() {
+	switch {
+	case f.table.drawn():
 		return f.table.startIn(row.Key, f.index, f.table.partition(f.keys.Hash[0], row.shard))
+	case f.marks():
+		return f.table.physicalStartIn(row.Key, f.index, f.partitionOf(row))
 	}
 	return f.table.physicalStart(row.Key, f.index)
+}
+
+// partitionOf returns the physical partition from which a row of an index is.
+func (f *Fanout) partitionOf(row *Row) attribute.Value {
+	hash, _ := f.table.of(row.Key)
+	return f.table.partition(hash, row.At)
 }
 
 // narrow narrows an interval of a shard to the rows up to a row of any shard, or after it. It
@@ -306,17 +354,17 @@ func (f *Fanout) narrow(i *interval, row *Row, shard int, upto bool) bool {
 	return true
 }
 
-// selects returns what to select. For a local index, it selects all attributes if the Query asks
+// selects returns what to select. For a local index, it selects all attributes if the client asks
 // for attributes that the index does not have.
-func (f *Fanout) selects() api.Select {
-	if !f.table.local(f.index) || f.index.Projection.Type == schema.ProjectAll {
+func (t *Table) selects(r *api.Read, ix *schema.Index) api.Select {
+	if !t.local(ix) || ix.Projection.Type == schema.ProjectAll {
 		return api.SelectDefault
 	}
-	if f.query.Select == api.SelectAll {
+	if r.Select == api.SelectAll {
 		return api.SelectAll
 	}
-	has := append(api.StartNames(f.table.Logical, f.index), f.index.Projection.NonKey...)
-	for _, p := range f.query.Projection.Paths() {
+	has := append(api.StartNames(t.Logical, ix), ix.Projection.NonKey...)
+	for _, p := range r.Projection.Paths() {
 		if !slices.Contains(has, p.Name) {
 			return api.SelectAll
 		}
@@ -348,6 +396,11 @@ func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsRe
 		if f.table.adopted != nil {
 			row.Text, shard = f.table.adopted.cutInPlace(row.Text)
 		}
+		if f.marks() {
+			if row.At, err = f.placeOf(d, text); err != nil {
+				return nil, nil, err
+			}
+		}
 		if err := f.readKeys(d, &row, names); err != nil {
 			return nil, nil, err
 		}
@@ -355,9 +408,12 @@ func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsRe
 			continue
 		}
 		if f.ties {
-			if row.seq = f.seq.Add(1); f.table.drawn() {
+			switch row.seq = f.seq.Add(1); {
+			case f.table.drawn():
 				row.shard = shard
-			} else {
+			case f.marks():
+				row.shard = at
+			default:
 				row.shard = f.shardOf(row.Key)
 			}
 		}
@@ -376,6 +432,20 @@ func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsRe
 		next.Limit -= len(rows)
 	}
 	return rows, &next, nil
+}
+
+// placeOf returns the shard of the table in which the item of an index's entry is.
+func (f *Fanout) placeOf(d *attribute.Decoder, entry attribute.Encoded) (int, error) {
+	from, to := member(entry, PartitionKey)
+	if from == to {
+		return 0, exception.New(exception.InternalServerError, "index %s has an entry without its partition", f.name())
+	}
+	v, err := d.Value(entry[from:to])
+	if err != nil {
+		return 0, f.noItem(err)
+	}
+	_, place, err := f.table.cut(v)
+	return place, err
 }
 
 // readSort reads the sort key of an encoded row.
@@ -572,6 +642,8 @@ func (r *Result) Answer() *api.ItemsResponse {
 			r.out.LastKey = f.physicalStart(r.last)
 		case f.index == nil:
 			r.out.LastKey = f.table.key(f.keys.Hash[0], r.last.Sort)
+		case f.marks():
+			r.out.LastKey = mark(r.last.Key, f.partitionOf(r.last), f.began)
 		}
 	}
 	return &r.out

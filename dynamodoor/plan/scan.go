@@ -46,16 +46,25 @@ func queryIndex(t *Table, q *api.Query, ix *schema.Index) (Plan, error) {
 // partition key stays in it only if it is a key there. If the application drew the shards, the
 // client's key is already the physical one from an answer.
 func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.Item {
-	p := start
+	if t.Layout == nil || t.drawn() {
+		return t.inIndex(start, ix)
+	}
+	return t.physicalStartIn(start, ix, t.partitionOf(start))
+}
+
+// physicalStartIn does what physicalStart does, for an item in a partition.
+func (t *Table) physicalStartIn(start attribute.Item, ix *schema.Index, partition attribute.Value) attribute.Item {
+	return t.startIn(t.inIndex(start, ix), ix, partition)
+}
+
+// inIndex adds the shard in a sharded index to a key.
+func (t *Table) inIndex(key attribute.Item, ix *schema.Index) attribute.Item {
 	if ix != nil {
 		if in := t.indexes.sharded(ix.Name); in != nil {
-			p = p.With(in.attribute(), attribute.Int(int64(in.shardOf(&t.keys, start))))
+			return key.With(in.attribute(), attribute.Int(int64(in.shardOf(&t.keys, key))))
 		}
 	}
-	if t.Layout == nil || t.drawn() {
-		return p
-	}
-	return t.startIn(p, ix, t.partitionOf(start))
+	return key
 }
 
 // startIn returns a start key of the physical table or its index, in a partition.

@@ -3,81 +3,142 @@
 package plan
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
 
-// Scanning is a Scan of a table whose layout was, or is being, changed. The caller knows which
-// items to show, so filter, projection and count are applied after that. Positions are physical
-// keys with the generation in which the Scan began.
+// Scanning is a Scan, or a Query of an index that is not sharded, on a table whose layout was, or
+// is being, changed. It reads items in the store's order. The caller knows which items to show, so
+// filter, projection and count are applied after that. Positions are physical keys with the
+// generation in which the read began.
 type Scanning struct {
-	Request *api.Scan // of the physical table
-	Began   int64     // 0: the position does not contain it
+	Index *schema.Index // nil: the table
+	Began int64         // 0: the position does not contain it
 
-	table *Table
-	asked *api.Scan
+	table    *Table
+	asked    *api.Read
+	physical api.Read
+	query    *api.Query // the client's; nil: a Scan
+	scan     *api.Scan  // nil: a Query
 }
 
-// Scanning returns the plan of a Scan in a generation. A position from before any change is a
-// position in the table's first layout.
-func (t *Table) Scanning(q *api.Scan, generation int64, first *Table) (*Scanning, error) {
-	s := &Scanning{table: t, asked: q, Began: generation}
-	logical := *q
-	var at attribute.Value
-	if q.Start != nil {
-		v, marked := q.Start.Get(began)
-		pk, _ := q.Start.Get(PartitionKey)
-		s.Began = 0
-		if marked {
-			n, err := strconv.ParseInt(v.Text(), 10, 64)
-			if err != nil || v.Kind() != attribute.N || pk.Kind() != attribute.S {
-				return nil, errStart
-			}
-			s.Began, at = n, pk
-		}
-		logical.Start = visibleItem(q.Start)
+// Scanning returns the plan of a Scan or a Query in a generation. A position from before any change
+// is a position in the table's first layout.
+func (t *Table) Scanning(q api.Request, generation int64, first *Table) (*Scanning, error) {
+	s := &Scanning{table: t, Began: generation}
+	switch q := q.(type) {
+	case *api.Scan:
+		s.asked, s.scan = &q.Read, q
+	case *api.Query:
+		s.asked, s.query = &q.Read, q
+	default:
+		return nil, fmt.Errorf("operation %s does not read items in the store's order", q.Operation())
 	}
-	ix, err := logical.Check(t.Logical)
+	logical := *s.asked
+	var at position
+	if s.asked.Start != nil {
+		var err error
+		if at, logical.Start, err = t.position(s.asked.Start); err != nil {
+			return nil, err
+		}
+		s.Began = at.began
+	}
+	var err error
+	if s.query != nil {
+		asked := *s.query
+		asked.Read = logical
+		s.Index, _, err = asked.Check(t.Logical)
+	} else {
+		asked := *s.scan
+		asked.Read = logical
+		s.Index, err = asked.Check(t.Logical)
+	}
 	if err != nil {
 		return nil, err
 	}
-	p := logical
-	if p.Read, err = first.physicalRead(&logical.Read, ix); err != nil {
+	if s.physical, err = first.physicalRead(&logical, s.Index); err != nil {
 		return nil, err
 	}
-	if at.Kind() != attribute.Invalid {
-		hash, _, err := t.cut(at)
-		if asked, _ := q.Start.Get(t.hash.Name); err != nil || !asked.Equal(hash) {
-			return nil, errStart
-		}
-		p.Start = p.Start.With(PartitionKey, at)
+	if at.marked {
+		s.physical.Start = s.physical.Start.With(PartitionKey, at.partition)
 	}
-	p.Filter, p.Projection, p.Select, p.Consistent = nil, nil, api.SelectDefault, true
-	s.Request = &p
+	s.physical.Filter, s.physical.Projection, s.physical.Select = nil, nil, t.selects(&logical, s.Index)
+	s.physical.Consistent = s.Index == nil || logical.Consistent
 	return s, nil
+}
+
+// Request returns the request to the physical table for what follows a position, or for the
+// beginning.
+func (s *Scanning) Request(after attribute.Item) api.Request {
+	r := s.physical
+	if after != nil {
+		r.Start = after
+	}
+	if s.query != nil {
+		return &api.Query{Read: r, KeyCondition: s.query.KeyCondition, Backward: s.query.Backward}
+	}
+	return &api.Scan{Read: r, Segment: s.scan.Segment, Segments: s.scan.Segments}
 }
 
 var errStart = exception.Invalid("The provided starting key is invalid")
 
+// position is what a client's position says beyond the logical key.
+type position struct {
+	marked    bool            // it says the following
+	began     int64           // the generation in which the read began
+	partition attribute.Value // the physical partition key
+	place     int             // its shard
+}
+
+// position parses a position. The logical one is without hidden attributes.
+func (t *Table) position(start attribute.Item) (p position, logical attribute.Item, err error) {
+	logical = visibleItem(start)
+	v, marked := start.Get(began)
+	if !marked {
+		return p, logical, nil
+	}
+	p.marked = true
+	p.partition, _ = start.Get(PartitionKey)
+	p.began, err = strconv.ParseInt(v.Text(), 10, 64)
+	if err != nil || v.Kind() != attribute.N || p.partition.Kind() != attribute.S {
+		return p, nil, errStart
+	}
+	hash, place, err := t.cut(p.partition)
+	if asked, _ := logical.Get(t.hash.Name); err != nil || !asked.Equal(hash) {
+		return p, nil, errStart
+	}
+	p.place = place
+	return p, logical, nil
+}
+
+// mark adds to a logical position the physical partition key, and the generation in which the read
+// began.
+func mark(logical attribute.Item, partition attribute.Value, generation int64) attribute.Item {
+	return logical.With(PartitionKey, partition).With(began, attribute.Int(generation))
+}
+
 // Position returns the position after a physical item.
 func (s *Scanning) Position(physical attribute.Item) (attribute.Item, error) {
-	key, _, err := s.table.Locate(physical)
+	key, _, err := s.table.Entry(physical, s.Index)
 	if err != nil {
 		return nil, err
 	}
 	pk, _ := physical.Get(PartitionKey)
-	return key.With(PartitionKey, pk).With(began, attribute.Int(s.Began)), nil
+	return mark(key, pk, s.Began), nil
 }
 
-// Show adds an item to an answer.
-func (s *Scanning) Show(out *api.ItemsResponse, physical attribute.Item) {
-	item := visibleItem(physical)
+// Show adds an item to an answer, and returns its size.
+func (s *Scanning) Show(out *api.ItemsResponse, item attribute.Item) int {
+	item = visibleItem(item)
 	out.ScannedCount++
+	size := item.Size()
 	if !s.asked.Filter.Match(item) {
-		return
+		return size
 	}
 	out.Count++
 	switch {
@@ -87,13 +148,64 @@ func (s *Scanning) Show(out *api.ItemsResponse, physical attribute.Item) {
 	default:
 		out.Items = append(out.Items, item.Encode())
 	}
+	return size
 }
 
-// Answer returns the Scan's empty answer.
+// Answer returns the read's empty answer.
 func (s *Scanning) Answer() *api.ItemsResponse {
 	out := &api.ItemsResponse{CountOnly: s.asked.Select == api.SelectCount}
 	if !out.CountOnly {
 		out.Items = []attribute.Encoded{}
 	}
 	return out
+}
+
+// Read returns what the client reads.
+func (s *Scanning) Read() *api.Read { return s.asked }
+
+// Entry returns the key of an entry of an index, or of an item if ix is nil, and the item's shard.
+// The key has the table's and the index's key attributes.
+func (t *Table) Entry(physical attribute.Item, ix *schema.Index) (key attribute.Item, shard int, err error) {
+	if key, shard, err = t.Locate(physical); err != nil || ix == nil {
+		return key, shard, err
+	}
+	for _, name := range ix.Key.Names(nil) {
+		if v, ok := physical.Get(name); ok {
+			key = key.With(name, v)
+		}
+	}
+	return key, shard, nil
+}
+
+// HasEntry reports whether an item, or its stub, has an entry in an index with the index's key
+// attributes of key.
+func HasEntry(ix *schema.Index, item, key attribute.Item) bool {
+	for _, name := range ix.Key.Names(nil) {
+		has, ok := item.Get(name)
+		if want, _ := key.Get(name); !ok || !has.Equal(want) {
+			return false
+		}
+	}
+	return true
+}
+
+// Fetched returns the names of the attributes that a read of an index fetches; nil: all. They
+// include the keys of the table and of the index.
+func (t *Table) Fetched(r *api.Read, ix *schema.Index) []string {
+	if ix.Projection.Type == schema.ProjectAll || t.selects(r, ix) == api.SelectAll {
+		return nil
+	}
+	return append(api.StartNames(t.Logical, ix), ix.Projection.NonKey...)
+}
+
+// InStoresOrder reports whether a Query of an index reads one partition of it in the store's order,
+// and does not merge shards.
+func (t *Table) InStoresOrder(ix *schema.Index) bool {
+	return !t.local(ix) && t.indexes.sharded(ix.Name) == nil
+}
+
+// Began returns the generation in which the read with a position began; 0: before any change.
+func (t *Table) Began(start attribute.Item) (int64, error) {
+	p, _, err := t.position(start)
+	return p.began, err
 }

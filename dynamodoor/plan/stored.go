@@ -3,6 +3,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -88,6 +90,21 @@ func (s *stored) showItem(item attribute.Item) attribute.Item {
 // ScanKeys returns the request for the physical keys of a segment of the table.
 func (s *stored) ScanKeys(segment, segments int) *api.Scan {
 	return s.scanFor(s.keyNames(), segment, segments)
+}
+
+// StoredKey returns the physical key of a physical item.
+func (s *stored) StoredKey(item attribute.Item) attribute.Item { return item.Only(s.keyNames()...) }
+
+// StoredAs returns the projection on some attributes of a physical item, its key, and whether it is
+// a stub.
+func (s *stored) StoredAs(names []string) *expression.Projection {
+	var paths []expression.Path
+	for _, n := range append(append(s.keyNames(), Moved), names...) {
+		if !slices.ContainsFunc(paths, func(p expression.Path) bool { return p.Name == n }) {
+			paths = append(paths, expression.Top(n))
+		}
+	}
+	return expression.Project(paths...)
 }
 
 // scanFor returns a consistent request for some attributes of a segment of the table.

@@ -13,7 +13,16 @@
 // whatever number of shards that gives.
 //
 // An item is in one place. A stub at its old place says that the item has moved to the new one. A
-// stub has the item's key and a mark, nothing else.
+// stub has the item's key, the keys of its entries in indexes, and a mark, nothing else.
+//
+// # Indexes
+//
+// In an index, an item's entry is among those with equal keys where its place puts it. If a move took
+// the entry away and made another, a read page by page could pass the new place before the move, and
+// the old one after it. So the stub keeps the entry, and a read that began before the change was
+// settled shows the item there, once, as long as its key in the index does not change (Shows). An
+// index may be behind the table: a read looks at the item's places, the old one first, and these
+// decide.
 //
 // A step is published when it is in the catalogue. A barrier has passed when no door uses an
 // earlier step any more: each door has learned of the step, or its lease has ended, so that its
@@ -48,4 +57,9 @@
 //
 // Each rule of rule.go is needed: if one is switched off, the exploration in explore_test.go finds
 // an item that is lost, comes back, or is shown twice.
+//
+// # What is not explored
+//
+// Indexes that are behind their table. Reads page by page while a write of a door whose lease has
+// ended arrives late, with two writes or more.
 package reshard

@@ -46,10 +46,31 @@ func (o op) apply(v int8) (int8, bool) {
 	return v + 1, true
 }
 
+// A place has a value, nothing, or a stub: -1, or less if the stub has the key of an entry in an
+// index.
 const (
 	absent int8 = 0
 	stub   int8 = -1
 )
+
+func isStub(v int8) bool { return v <= stub }
+
+// entryKey returns the index's key of what is at a place, or 0 if it has no entry there. Adding 1
+// to an item does not change its key.
+func entryKey(v int8) int8 {
+	if isStub(v) {
+		return stub - v
+	}
+	return v / 10
+}
+
+// stubOf returns the stub of an item that moves.
+func (w *world) stubOf(v int8) int8 {
+	if !w.index || Off(StubsInIndexes) {
+		return stub
+	}
+	return stub - entryKey(v)
+}
 
 // These are the phases of a request.
 const (
@@ -113,6 +134,7 @@ type state struct {
 	scanned   uint8 // places that the Scan has visited: 1 the old, 2 the new
 	looking   uint8 // the place that the Scan is visiting
 	scanSaw   int8
+	scanOld   int8 // what the read of an index found at the old place; noRead: it has not looked yet
 	shown     int8
 }
 
@@ -122,6 +144,7 @@ type world struct {
 	initial int8
 	reads   int8
 	scan    bool
+	index   bool // the Scan is one of an index
 	stalls  bool
 	second  bool // a second change follows
 	back    Step // the step in which the change is taken back; None: it is not
@@ -206,10 +229,10 @@ type next struct {
 }
 
 func seen(v int8) Seen {
-	switch v {
-	case absent:
+	switch {
+	case v == absent:
 		return Nothing
-	case stub:
+	case isStub(v):
 		return Stubbed
 	}
 	return Item
@@ -227,7 +250,7 @@ func (w *world) act(s *state, r *request, o *op) {
 	case LookNew:
 		if gave = seen(*now); gave == Item {
 			r.saw = *now
-		} else if r.saw == stub {
+		} else if isStub(r.saw) {
 			r.saw = absent
 		}
 	case Stub:
@@ -247,7 +270,7 @@ func (w *world) act(s *state, r *request, o *op) {
 			case Off(NewWins):
 				*now = r.saw
 			}
-			if *old = stub; Off(LeavesStub) {
+			if *old = w.stubOf(r.saw); Off(LeavesStub) {
 				*old = absent
 			}
 		}
@@ -256,13 +279,13 @@ func (w *world) act(s *state, r *request, o *op) {
 		}
 	case WriteOld, Guard:
 		switch {
-		case *old == stub && r.run.Act() == Guard:
+		case isStub(*old) && r.run.Act() == Guard:
 			gave = Stubbed
-		case *old == stub && o.kind == 'i':
+		case isStub(*old) && o.kind == 'i':
 			r.ok = true // the stub keeps its mark
-		case *old == stub && o.kind == 'c':
+		case isStub(*old) && o.kind == 'c':
 			r.ok = false
-		case *old == stub:
+		case isStub(*old):
 			*old, r.ok = o.apply(absent)
 		default:
 			*old, r.ok = o.apply(*old)
@@ -273,12 +296,12 @@ func (w *world) act(s *state, r *request, o *op) {
 	r.run = r.run.After(gave)
 	switch r.run.Act() {
 	case Answer:
-		if r.run.kind == read && r.saw == stub {
+		if r.run.kind == read && isStub(r.saw) {
 			r.saw = absent
 		}
 		r.phase = answered
 	case AnswerOld:
-		if r.saw == stub {
+		if isStub(r.saw) {
 			r.saw = absent
 		}
 		r.phase = answered
@@ -452,7 +475,7 @@ func (w *world) moves(s state, p program) (n state, what string, ok bool) {
 		n.barrier = p.view
 		return n, "passes the barrier of " + p.view.String(), true
 	case 's':
-		if old, _ := places(p.view.change); s.place[old] == stub {
+		if old, _ := places(p.view.change); isStub(s.place[old]) {
 			n.place[old] = absent
 		}
 		return n, "deletes the stub", true
@@ -495,8 +518,14 @@ func (w *world) scans(s state) (out []next) {
 			if s.scanned&place == 0 {
 				n := s
 				n.looking = place
-				n.scanSaw = s.place[place-1]
-				out = append(out, next{fmt.Sprintf("the scan visits place %d: %d", place, n.scanSaw), n, ""})
+				n.scanSaw, n.scanOld = s.place[place-1], noRead
+				what := fmt.Sprintf("the scan visits place %d: %d", place, n.scanSaw)
+				if w.index && entryKey(n.scanSaw) != entryKey(w.initial) { // the index has no such entry
+					n, wrong := w.scanned(n, false)
+					out = append(out, next{what + ", no entry", n, wrong})
+					continue
+				}
+				out = append(out, next{what, n, ""})
 			}
 		}
 		return out
@@ -504,21 +533,38 @@ func (w *world) scans(s state) (out []next) {
 	n := s
 	atOld := s.looking == 1
 	old, now := s.place[0], s.place[1]
-	if atOld {
-		old = s.scanSaw
-	} else {
+	switch {
+	case !atOld:
 		now = s.scanSaw
+	case !w.index:
+		old = s.scanSaw
+	case s.scanOld == noRead && s.scanBegan < Settled: // an entry may be behind: the read looks at the old place, then at the new one
+		n.scanOld = old
+		return append(out, next{fmt.Sprintf("the scan finds %d at the old place", old), n, ""})
+	default:
+		old = s.scanOld
 	}
-	if Shows(s.scanBegan, atOld, seen(old), seen(now)) {
-		n.shown++
+	fits := func(v int8) bool {
+		if w.index {
+			return entryKey(v) == entryKey(w.initial)
+		}
+		return v != absent
 	}
-	n.scanned |= s.looking
-	n.looking = 0
-	wrong := ""
-	if n.scanned == 3 && n.shown != 1 {
-		wrong = fmt.Sprintf("a scan that began by %v shows the item %d times", s.scanBegan, n.shown)
-	}
+	n, wrong := w.scanned(n, Shows(s.scanBegan, atOld, seen(old), seen(now), fits(old), fits(now)))
 	return append(out, next{fmt.Sprintf("the scan has shown it %d times", n.shown), n, wrong})
+}
+
+// scanned ends the Scan's visit of a place, at which it has shown the item or not.
+func (w *world) scanned(s state, shown bool) (n state, wrong string) {
+	if shown {
+		s.shown++
+	}
+	s.scanned |= s.looking
+	s.looking, s.scanSaw, s.scanOld = 0, absent, absent
+	if s.scanned == 3 && s.shown != 1 {
+		wrong = fmt.Sprintf("a scan that began by %v shows the item %d times", s.scanBegan, s.shown)
+	}
+	return s, wrong
 }
 
 // explore tries all states. It returns their number and the shortest way to a fault.
@@ -570,6 +616,8 @@ func TestExplored(t *testing.T) {
 		{ops: []op{create, remove}, initial: 10, stalls: true},
 		{ops: []op{add1}, initial: 10, scan: true},
 		{initial: 10, scan: true, stalls: true, reads: 1},
+		{ops: []op{add1}, initial: 10, scan: true, index: true},
+		{initial: 10, scan: true, index: true, stalls: true, reads: 1},
 		{ops: []op{put20, add1}, initial: 10, stalls: true, back: Looking},
 		{ops: []op{remove}, initial: 10, reads: 1, stalls: true, back: Looking},
 		{ops: []op{add1}, initial: 10, stalls: true, second: true},
@@ -581,7 +629,7 @@ func TestExplored(t *testing.T) {
 			continue // the other worlds cover every rule without it
 		}
 		n, fault := w.explore()
-		t.Logf("%d states: %v, from %d, %d reads, scan %v, stalls %v", n, w.ops, w.initial, w.reads, w.scan, w.stalls)
+		t.Logf("%d states: %v, from %d, %d reads, scan %v (of an index %v), stalls %v", n, w.ops, w.initial, w.reads, w.scan, w.index, w.stalls)
 		if fault != nil {
 			t.Errorf("%v, from %d:\n%s", w.ops, w.initial, strings.Join(fault, "\n"))
 		}
@@ -592,20 +640,21 @@ func TestExplored(t *testing.T) {
 func TestEachRuleIsNeeded(t *testing.T) {
 	stalled := func(initial int8, ops ...op) world { return world{ops: ops, initial: initial, stalls: true} }
 	worlds := map[Rule]world{
-		LookingStep:   stalled(10, put20, remove),
-		StubbingStep:  stalled(absent, put20, put30),
-		ClosingStep:   {ops: []op{put20}, initial: absent, reads: 2, stalls: true},
-		Barriers:      stalled(10, put20, add1),
-		AnswerCounts:  stalled(10, put20, add1),
-		WritesLook:    stalled(10, put20, add1),
-		OldFirst:      {initial: 10, reads: 1},
-		NewWins:       stalled(absent, add1, put20),
-		LeavesStub:    {ops: []op{create, remove}, initial: 10, stalls: true, reads: 1},
-		Unchanged:     stalled(10, put20, add1),
-		Guarded:       stalled(10, put20, remove),
-		OldPlaceShows: {initial: 10, scan: true},
-		FreshPlaces:   {ops: []op{add1}, initial: 10, stalls: true, second: true},
-		StubsStay:     {ops: []op{put20}, initial: 10, stalls: true, back: Moving},
+		LookingStep:    stalled(10, put20, remove),
+		StubbingStep:   stalled(absent, put20, put30),
+		ClosingStep:    {ops: []op{put20}, initial: absent, reads: 2, stalls: true},
+		Barriers:       stalled(10, put20, add1),
+		AnswerCounts:   stalled(10, put20, add1),
+		WritesLook:     stalled(10, put20, add1),
+		OldFirst:       {initial: 10, reads: 1},
+		NewWins:        stalled(absent, add1, put20),
+		LeavesStub:     {ops: []op{create, remove}, initial: 10, stalls: true, reads: 1},
+		Unchanged:      stalled(10, put20, add1),
+		Guarded:        stalled(10, put20, remove),
+		OldPlaceShows:  {initial: 10, scan: true},
+		StubsInIndexes: {initial: 10, scan: true, index: true},
+		FreshPlaces:    {ops: []op{add1}, initial: 10, stalls: true, second: true},
+		StubsStay:      {ops: []op{put20}, initial: 10, stalls: true, back: Moving},
 	}
 	for rule, w := range worlds {
 		if raceDetector && !w.scan {

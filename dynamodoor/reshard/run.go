@@ -144,18 +144,25 @@ func (r Run) afterOld(seen Seen) Act {
 	return WriteNew
 }
 
-// Shows reports whether a Scan shows an item at one of its places, given what both places have. A
-// Scan that began before the change was settled shows an item at its old place, even if the item
-// has moved. For the new place of an item, it checks whether the old place has the item or a stub.
-// A Scan that began later uses only new places. The Scan's cursor keeps that from page to page.
-func Shows(began Step, atOld bool, old, now Seen) bool {
+// Shows reports whether a Scan, or a read of an index, shows an item at what the table or the index
+// has for one of the item's places, given what both places have. oldFits and nowFits say whether that
+// has the key of the index's entry; for a Scan of the table, whether there is anything.
+//
+// A read that began before the change was settled shows an item at its old place, even if the item
+// has moved: a stub has the keys of the item's entries in indexes. It shows an item at its new place
+// if the old place has nothing with that key: then the item is new, or its key has changed since it
+// moved. A read that began later uses only new places. The read's cursor keeps that from page to
+// page.
+func Shows(began Step, atOld bool, old, now Seen, oldFits, nowFits bool) bool {
 	switch {
 	case began >= Settled:
 		return !atOld && now == Item
+	case atOld && now == Item:
+		return nowFits
 	case atOld:
-		return old == Item || old == Stubbed && now == Item
+		return old == Item && oldFits
 	case Off(OldPlaceShows):
 		return now == Item
 	}
-	return now == Item && old == Nothing
+	return now == Item && !oldFits
 }

@@ -87,7 +87,7 @@ func (s *Store) settle(ctx context.Context, it *item, run reshard.Run) (reshard.
 
 // stub puts a stub at the old place if nothing is there.
 func (s *Store) stub(ctx context.Context, it *item) (reshard.Seen, error) {
-	put := &api.PutItem{Table: it.t.Old.Physical, Item: it.t.Old.StubOf(it.key, it.t.Generation), Condition: it.t.Old.There(false)}
+	put := &api.PutItem{Table: it.t.Old.Physical, Item: it.t.Old.StubOf(it.key, nil, it.t.Generation), Condition: it.t.Old.There(false)}
 	err := s.Retried(ctx, func() error { return s.Answer(ctx, put, ignore) })
 	if is(err, exception.ConditionalCheckFailed) {
 		return reshard.Changed, nil
@@ -100,7 +100,7 @@ func ignore(api.Response) error { return nil }
 // move moves the item that was seen. If the new place has an item already, that one stays.
 func (s *Store) move(ctx context.Context, it *item) (reshard.Seen, error) {
 	table := it.t.Old.Physical
-	stub := api.TransactAction{Kind: api.TransactPut, Table: table, Item: it.t.Old.StubOf(it.key, it.t.Generation), Condition: it.t.Old.AsSeen(it.saw)}
+	stub := api.TransactAction{Kind: api.TransactPut, Table: table, Item: it.t.Old.StubOf(it.key, it.saw, it.t.Generation), Condition: it.t.Old.AsSeen(it.saw)}
 	put := api.TransactAction{Kind: api.TransactPut, Table: table, Item: plan.MovedTo(it.saw, it.now), Condition: it.t.New.There(false)}
 	drop := api.TransactAction{Kind: api.TransactCheck, Table: table, Key: it.now, Condition: it.t.New.There(true)}
 	for _, second := range []api.TransactAction{put, drop} {

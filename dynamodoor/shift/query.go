@@ -4,11 +4,8 @@ package shift
 
 import (
 	"context"
-	"errors"
-
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
-	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
 )
@@ -16,11 +13,22 @@ import (
 // query carries out a Query. It merges the shards of both layouts.
 func (s *Store) query(ctx context.Context, q *api.Query, use func(api.Response) error) error {
 	t := s.Of(q.Table)
+	if q.Index != "" {
+		return s.queryIndex(ctx, q, t, use)
+	}
 	strong := *q
 	if t.Step < reshard.Settled {
 		strong.Consistent = true
 	}
-	return s.carry(ctx, &strong, true, use)
+	p, err := plan.Make(&strong, s.in(true))
+	if err != nil {
+		return err
+	}
+	var resolve func([]plan.Row) ([]plan.Row, error)
+	if t.Step < reshard.Settled {
+		resolve = func(rows []plan.Row) ([]plan.Row, error) { return s.Resolve(ctx, t, rows) }
+	}
+	return s.Carry(ctx, p, &strong, resolve, use)
 }
 
 // Resolve returns the rows to show among rows of a Query, which are in the order of their sort
@@ -98,64 +106,67 @@ func (s *Store) newest(ctx context.Context, it *item, inOld bool) (attribute.Ite
 	return s.read(ctx, it, it.now)
 }
 
-// errBegun is the error for a Scan that began before a change of the table's layout.
-var errBegun = exception.Invalid("The provided starting key is invalid: the Scan began before the table got another layout, and cannot be gone on with; begin it anew")
-
-// scan carries out a Scan.
-func (s *Store) scan(ctx context.Context, q *api.Scan, use func(api.Response) error) error {
-	t := s.Of(q.Table)
+// scan carries out a Scan, or a Query of an index that is not sharded.
+func (s *Store) scan(ctx context.Context, q api.Request, t *Table, use func(api.Response) error) error {
 	sc, err := t.New.Scanning(q, t.Generation, t.Old)
 	if err != nil {
 		return err
 	}
-	switch {
-	case sc.Began > t.Generation:
-		return ErrBehind
-	case sc.Began < t.Floor:
-		return errBegun
+	began, err := t.began(sc.Began)
+	if err != nil {
+		return err
 	}
-	began := reshard.None
-	if t.Settled > 0 && sc.Began >= t.Settled || t.Step == reshard.None {
-		began = reshard.Settled
+	var names []string
+	if sc.Index != nil {
+		names = t.New.Fetched(sc.Read(), sc.Index)
 	}
 	out := sc.Answer()
 	size := 0
-	for next := sc.Request; next != nil; {
+	for next := sc.Request(nil); next != nil; {
 		page, err := s.itemsPage(ctx, next)
 		if err != nil {
 			return err
 		}
 		if page.Capacity != nil {
 			if out.Capacity == nil {
-				out.Capacity = &api.ConsumedCapacity{Table: q.Table, Detail: page.Capacity.Detail, Display: page.Capacity.Display}
+				out.Capacity = &api.ConsumedCapacity{Table: sc.Read().Table, Detail: page.Capacity.Detail, Display: page.Capacity.Display}
 			}
 			out.Capacity.Add(page.Capacity)
 		}
-		for _, text := range page.Items {
-			found, err := kept(text)
-			if err != nil {
+		found := make([]attribute.Item, len(page.Items))
+		all := make([]sight, len(page.Items))
+		for i, text := range page.Items {
+			if found[i], err = kept(text); err != nil {
 				return err
 			}
-			shown, err := s.shows(ctx, t, began, found)
-			if err != nil {
+			if all[i].key, all[i].at, err = t.New.Entry(found[i], sc.Index); err != nil {
 				return err
 			}
-			if shown == nil {
+			if sc.Index == nil {
+				all[i].item = found[i]
+			}
+		}
+		if err := s.decide(ctx, t, sc.Index, began, names, all); err != nil {
+			return err
+		}
+		for i := range all {
+			if !all[i].show {
 				continue
 			}
-			sc.Show(out, shown)
-			size += shown.Size()
-			if out.ScannedCount == q.Limit || size >= plan.PageSize {
-				if out.LastKey, err = sc.Position(found); err != nil {
+			shown := found[i]
+			if all[i].newer != nil {
+				shown = all[i].newer
+			}
+			size += sc.Show(out, entryOf(shown, names))
+			if out.ScannedCount == sc.Read().Limit || size >= plan.PageSize {
+				if out.LastKey, err = sc.Position(found[i]); err != nil {
 					return err
 				}
 				return use(out)
 			}
 		}
 		if next = nil; page.LastKey != nil {
-			more := *sc.Request
-			more.Start = page.LastKey
-			next = &more
+			next = sc.Request(page.LastKey)
 		}
 	}
 	return use(out)
@@ -184,59 +195,4 @@ func (s *Store) itemsPage(ctx context.Context, q api.Request) (*api.ItemsRespons
 		})
 	})
 	return page, err
-}
-
-// shows returns what a Scan shows for a physical item, or nil for nothing.
-func (s *Store) shows(ctx context.Context, t *Table, began reshard.Step, found attribute.Item) (attribute.Item, error) {
-	key, shard, err := t.New.Locate(found)
-	if err != nil {
-		return nil, err
-	}
-	it, err := t.of(key)
-	if err != nil {
-		var e *exception.Error
-		if errors.As(err, &e) {
-			return nil, nil // the table cannot have such a key
-		}
-		return nil, err
-	}
-	if it == nil {
-		if shard != t.New.Shard(key) {
-			return nil, nil
-		}
-		return found, nil
-	}
-	atOld := shard == t.Old.Shard(key)
-	if !atOld && shard != t.New.Shard(key) {
-		return nil, nil
-	}
-	seen := func(x attribute.Item) reshard.Seen {
-		switch {
-		case x == nil:
-			return reshard.Nothing
-		case plan.IsStub(x):
-			return reshard.Stubbed
-		}
-		return reshard.Item
-	}
-	old, now := found, found
-	if began < reshard.Settled {
-		if atOld {
-			now, err = s.newest(ctx, it, seen(found) == reshard.Item)
-		} else {
-			old, err = s.read(ctx, it, it.old)
-		}
-		if err != nil {
-			return nil, err
-		}
-	} else if atOld {
-		now = nil
-	}
-	if !reshard.Shows(began, atOld, seen(old), seen(now)) {
-		return nil, nil
-	}
-	if now != nil && seen(now) == reshard.Item {
-		return now, nil
-	}
-	return old, nil
 }

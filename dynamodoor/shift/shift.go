@@ -43,8 +43,10 @@ type Table struct {
 type Store struct {
 	// Answer carries out a physical request.
 	Answer func(ctx context.Context, q api.Request, use func(api.Response) error) error
-	// Carry carries out a plan.
-	Carry func(ctx context.Context, p plan.Plan, q api.Request, use func(api.Response) error) error
+	// Own carries out a physical request with the door's rights.
+	Own func(ctx context.Context, q api.Request, use func(api.Response) error) error
+	// Carry carries out a plan. resolve selects the rows of a Query to return; nil: all.
+	Carry func(ctx context.Context, p plan.Plan, q api.Request, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error
 	// Retried calls do, and calls it again while the store throttles it.
 	Retried func(ctx context.Context, do func() error) error
 	// Stamp returns a different text each time.
@@ -79,7 +81,7 @@ func (s *Store) Do(ctx context.Context, q api.Request, use func(api.Response) er
 	case *api.Query:
 		return s.query(ctx, q, use)
 	case *api.Scan:
-		return s.scan(ctx, q, use)
+		return s.scan(ctx, q, s.Of(q.Table), use)
 	case *api.BatchGetItem:
 		return s.batchGet(ctx, q, use)
 	case *api.BatchWriteItem:
@@ -116,7 +118,7 @@ func (s *Store) carry(ctx context.Context, q api.Request, now bool, use func(api
 	if p == nil {
 		return s.Answer(ctx, q, use)
 	}
-	return s.Carry(ctx, p, q, use)
+	return s.Carry(ctx, p, q, nil, use)
 }
 
 func is(err error, k exception.Kind) bool {

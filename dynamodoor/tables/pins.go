@@ -74,9 +74,21 @@ func (p *Pinned) Shifts(q api.Request) bool {
 		if e.Shift == nil {
 			continue
 		}
-		if _, scans := q.(*api.Scan); scans || e.Shift.Step != protocol.None {
+		if e.Shift.Step != protocol.None || inStoresOrder(q) {
 			return true
 		}
+	}
+	return false
+}
+
+// inStoresOrder reports whether a request reads items in the store's order, at least those with
+// equal keys. Its positions are then marked once the table's layout was changed.
+func inStoresOrder(q api.Request) bool {
+	switch q := q.(type) {
+	case *api.Scan:
+		return true
+	case *api.Query:
+		return q.Index != ""
 	}
 	return false
 }

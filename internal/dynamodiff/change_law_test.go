@@ -19,7 +19,7 @@ import (
 // moment of a history: what is asked of one, in any step of a change, and of a plain one,
 // is answered alike. The layouts have more shards or fewer, or are those of a plain table;
 // changes are of all keys or of one, and some are taken back. What may differ is as in
-// TestLaw.
+// TestLaw. Reads of indexes page by page are those of TestIndexesAcrossChanges of package run.
 func TestLawAcrossChanges(t *testing.T) {
 	router, url := endpoint.Start(t, run.Options{Fanout: 4, Caution: time.Nanosecond})
 	plain, sharded := engineDoor(t, 1), Target{Name: "sharded", URL: url}
@@ -67,16 +67,16 @@ func TestLawAcrossChanges(t *testing.T) {
 			}
 		}
 		draw(t, false, func(h *history, operation, body string) Answer {
-			if operation == "CreateTable" {
-				h.local, h.glob, h.globSort = false, false, false // tables with indexes are refused
-				body = h.create()
-			}
 			w, err := plain.Do(operation, body)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if operation == "CreateTable" {
-				body = strings.TrimSuffix(body, "}") + `,"Tags":[{"Key":"write-sharding","Value":"shards=2"}]}`
+				tags := `{"Key":"write-sharding","Value":"shards=2"}`
+				if h.glob && rapid.Bool().Draw(t, "sharded index") {
+					tags += `,{"Key":"write-sharding.index.global","Value":"shards=3` + h.keys() + `"}`
+				}
+				body = strings.TrimSuffix(body, "}") + `,"Tags":[` + tags + `]}`
 			} else {
 				step(h)
 			}
@@ -88,9 +88,14 @@ func TestLawAcrossChanges(t *testing.T) {
 				shards = 2
 			}
 			a, b := w.General(), g.General()
-			if operation == "Scan" {
+			if ofIndex := operation == "Query" && strings.Contains(body, `"IndexName"`); operation == "Scan" || ofIndex {
 				if strings.Contains(body, `"Limit"`) || strings.Contains(body, `"ExclusiveStartKey"`) {
 					return w
+				}
+				if ofIndex && (h.globSort || !strings.Contains(body, `"global"`)) {
+					if diff := cmp.Diff(sequence(a), sequence(b)); diff != "" {
+						t.Fatalf("%s %s: the order of the index\n(- plain, + changed)\n%s", operation, body, diff)
+					}
 				}
 				a, b = unordered(a), unordered(b)
 			}

@@ -69,7 +69,7 @@ var edges = map[string][]string{
 
 	// The DynamoDB door.
 	"dynamodoor/reshard": {"internal/switches"},
-	"dynamodoor/shift":   {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamodoor/plan", "dynamodoor/reshard"},
+	"dynamodoor/shift":   {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema", "dynamodoor/plan", "dynamodoor/reshard"},
 	"dynamodoor/catalog": {"dynamo/exception", "shard", "registry"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard"},
 	// The parts of the router, from the lowest up.
@@ -78,7 +78,7 @@ var edges = map[string][]string{
 	"dynamodoor/items":       {"budget", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/reshard", "dynamodoor/shift", "dynamodoor/tables", "observe", "scatter"},
 	"dynamodoor/statements":  {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/plan", "dynamodoor/tables"},
 	"dynamodoor/streams":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/tables"},
-	"dynamodoor/mover":       {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/plan", "dynamodoor/reshard", "dynamodoor/shift", "dynamodoor/tables", "reshard", "shard"},
+	"dynamodoor/mover":       {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/reshard", "dynamodoor/shift", "dynamodoor/tables", "reshard", "shard"},
 	"dynamodoor/definitions": {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/mover", "dynamodoor/plan", "dynamodoor/streams", "dynamodoor/tables", "shard", "shardrules", "registry"},
 	"dynamodoor/run":         {"dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamo/partiql", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/items", "dynamodoor/mover", "dynamodoor/plan", "dynamodoor/statements", "dynamodoor/streams", "dynamodoor/tables", "reshard", "shardrules"},
 
