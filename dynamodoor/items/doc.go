@@ -18,6 +18,6 @@
 // table.
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamodoor/backend,
-// dynamodoor/catalog, dynamodoor/plan, dynamodoor/principal, dynamodoor/reshard,
-// dynamodoor/shift, dynamodoor/tables, observe and scatter.
+// dynamodoor/catalog, dynamodoor/plan, dynamodoor/principal, dynamodoor/shift,
+// dynamodoor/tables, observe and scatter.
 package items
