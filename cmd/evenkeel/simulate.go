@@ -37,7 +37,7 @@ type simulateCmd struct {
 	VNodes       int               `name:"vnodes" default:"16" help:"Tokens of each node (${default})."`
 	RF           int               `name:"rf" default:"3" help:"Replicas of each row (${default})."`
 	Seed         uint64            `default:"1" help:"Of the nodes' tokens, which are random, and of random(…) (${default})."`
-	Limit        limitFlag         `placeholder:"rows=N,bytes=N" mapsep:"," help:"Say which values of a key hold more than that."`
+	Limit        limitFlag         `placeholder:"rows=N,bytes=N" help:"Say which values of a key hold more than that."`
 	Uniformity   bool              `help:"Judge each attribute as a partition key, Good or Bad, as DynamoDB's documentation does."`
 	CompareSalts []int             `placeholder:"N,M" help:"Say how many rows change place when the salts of the keys are N, then M."`
 	Within       int64             `default:"-1" placeholder:"ROWS" help:"Judge a bound of the difference between the fullest and the emptiest partition, and say how often an ideal key keeps it."`
@@ -49,6 +49,12 @@ type simulateCmd struct {
 	inputFlags
 	options simulation.Options
 }
+
+// These are the defaults of --vnodes and --rf.
+const (
+	defaultVNodes = 16
+	defaultRF     = 3
+)
 
 // Validate checks the arguments that can be checked without the data.
 func (s *simulateCmd) Validate() error {
@@ -90,6 +96,8 @@ func (s *simulateCmd) Validate() error {
 		o.Types[column] = t
 	}
 	switch {
+	case s.Nodes == 0 && (s.VNodes != defaultVNodes || s.RF != defaultRF):
+		return withHint(errors.New("--vnodes and --rf describe nodes, of which there are none"), "--nodes N says how many nodes there are")
 	case s.Nodes != 0:
 		o.Ring = &simulation.Ring{Nodes: s.Nodes, VNodes: s.VNodes, RF: s.RF, Seed: s.Seed}
 	case s.HTML != "" && o.Partitioner.Tokens():
@@ -163,11 +171,8 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 	}
 	defer done()
 	s.options.Detail = s.HTML != ""
-	if s.Uniformity || s.HTML != "" {
-		s.options.Attributes = nil
-		for _, c := range src.Columns() {
-			s.options.Attributes = append(s.options.Attributes, c.Name)
-		}
+	if err := s.judgeAttributes(std, src); err != nil {
+		return nil, err
 	}
 	r, err := s.count(ctx, std, src)
 	var either *simulation.Ambiguous
@@ -179,6 +184,27 @@ func (s *simulateCmd) simulate(std *stdio) (*simulation.Report, error) {
 		r, err = s.count(ctx, std, src)
 	}
 	return r, err
+}
+
+// judgeAttributes makes the columns attributes to judge, if they are asked for, or for the page.
+func (s *simulateCmd) judgeAttributes(std *stdio, src *rows.Source) error {
+	columns := src.Columns()
+	many := len(columns)+len(s.options.Keys) > simulation.MaxCounted
+	switch {
+	case !s.Uniformity && s.HTML == "":
+		return nil
+	case many && s.Uniformity:
+		return withHint(fmt.Errorf("%s: has %s columns, and --uniformity judges up to %s, with the keys", src.Name(), capacity.Number(float64(len(columns))), capacity.Number(simulation.MaxCounted)),
+			"name those that tempt with --key, without --uniformity")
+	case many:
+		fmt.Fprintf(std.err, "evenkeel: the page does not judge the %s columns as partition keys; it does up to %s, with the keys\n", capacity.Number(float64(len(columns))), capacity.Number(simulation.MaxCounted))
+		return nil
+	}
+	s.options.Attributes = nil
+	for _, c := range columns {
+		s.options.Attributes = append(s.options.Attributes, c.Name)
+	}
+	return nil
 }
 
 // count reads the rows and counts them.
@@ -198,7 +224,7 @@ func (s *simulateCmd) count(ctx context.Context, std *stdio, src *rows.Source) (
 	defer p.end()
 	// A simulation is not safe for concurrent use.
 	scanned, err := src.Scan(ctx, rows.ScanOptions{Workers: 1, Columns: wanted, MaxBadRows: s.MaxBadRows, Progress: p.rows},
-		simulated(sim, src, columns, s.options.KeyColumns()))
+		simulated(sim, src, wanted, len(columns), s.options.KeyColumns()))
 	switch {
 	case err != nil:
 		return nil, err
@@ -273,15 +299,16 @@ func (s *simulateCmd) open(ctx context.Context, std *stdio) (*rows.Source, func(
 	return src, src.Close, nil
 }
 
-// simulated returns a function that adds the rows of batches to a simulation. The first ofKeys
-// columns belong to keys.
-func simulated(sim *simulation.Simulation, src *rows.Source, columns []string, ofKeys int) func(int, *rows.Batch) error {
-	types := make([]*value.Type, len(columns))
+// simulated returns a function that adds the rows of batches to a simulation. all are the columns of
+// batches, of which the simulation takes the first counted; of these, the first ofKeys belong to keys.
+func simulated(sim *simulation.Simulation, src *rows.Source, all []string, counted, ofKeys int) func(int, *rows.Batch) error {
+	types := make([]*value.Type, len(all))
 	for _, c := range src.Columns() {
-		if i := slices.Index(columns, c.Name); i >= 0 {
+		if i := slices.Index(all, c.Name); i >= 0 {
 			types[i] = c.Type
 		}
 	}
+	columns := all[:counted]
 	row := &simulation.Row{Values: make([]string, len(columns)), Null: make([]bool, len(columns))}
 	var text []byte
 	return func(_ int, b *rows.Batch) error {
@@ -300,7 +327,13 @@ func simulated(sim *simulation.Simulation, src *rows.Source, columns []string, o
 				text = v.AppendText(text[:0], i, types[c])
 				row.Values[c] = string(text)
 			}
-			row.Bytes = rowBytes(b, i)
+			row.Bytes = rowOverhead
+			for c := range b.Columns {
+				if v := &b.Columns[c]; !v.Null(i) {
+					text = v.AppendText(text[:0], i, types[c])
+					row.Bytes += cellOverhead + int64(len(text))
+				}
+			}
 			var bad *simulation.BadValue
 			if err := sim.AddRow(row); errors.As(err, &bad) {
 				b.Drop(i, bad.Error())
@@ -312,19 +345,8 @@ func simulated(sim *simulation.Simulation, src *rows.Source, columns []string, o
 	}
 }
 
-// rowBytes estimates the bytes that Cassandra stores for a row of text values.
-func rowBytes(b *rows.Batch, i int) (n int64) {
-	const row, cell = 10, 2 // flags, timestamp and lengths of a row; flags and length of a cell
-	n = row
-	for c := range b.Columns {
-		v := &b.Columns[c]
-		switch {
-		case v.Null(i):
-		case v.Kind <= rows.Binary:
-			n += cell + int64(v.Spans[i].Len())
-		default:
-			n += cell + 8
-		}
-	}
-	return n
-}
+// These are about what Cassandra stores with a row and a cell: flags, a timestamp and lengths.
+const (
+	rowOverhead  = 10
+	cellOverhead = 2
+)

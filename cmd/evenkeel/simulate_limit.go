@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -14,14 +13,21 @@ import (
 )
 
 // limitFlag holds the parts of `--limit rows=100k,bytes=10MB`.
-type limitFlag map[string]string
+type limitFlag []string
 
 // limit parses the flag. Its megabytes are the workbench's, of 2^20 bytes.
 func (f limitFlag) limit() (l simulation.Limit, err error) {
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		text := strings.TrimSpace(f[name])
+	for _, part := range f {
+		name, text, ok := strings.Cut(part, "=")
+		name, text = strings.TrimSpace(name), strings.TrimSpace(text)
 		wrong := func(why string) error {
-			return withHint(fmt.Errorf("--limit %s=%s: %s", name, text, why), "--limit rows=100000,bytes=100MB; either alone will do")
+			return withHint(fmt.Errorf("--limit %s: %s", part, why), "--limit rows=100000,bytes=100MB; either alone will do")
+		}
+		switch {
+		case !ok:
+			return l, wrong("is no limit")
+		case name == "rows" && l.Rows > 0, name == "bytes" && l.Bytes > 0:
+			return l, wrong("is given twice")
 		}
 		switch name {
 		case "rows":

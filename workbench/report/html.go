@@ -119,6 +119,11 @@ func (p *keysPage) summary() {
 
 func (p *keysPage) key(k *simulation.KeyReport, i int) {
 	p.put(fmt.Sprintf(`<section aria-labelledby="key%d">`+"\n"+`<h2 id="key%d">`, i, i), k.Key, "</h2>\n<p class=\"verdict\">", sentence(k.Reading()), "</p>\n")
+	if k.Rows == 0 {
+		p.values(k)
+		p.raw("</section>\n")
+		return
+	}
 	bs, each := bars(k.Sizes, "partition", htmlBars)
 	caption := "Rows of each partition"
 	if each > 1 {

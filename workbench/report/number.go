@@ -33,7 +33,16 @@ func passedOver(rows int64) string {
 	return count(rows) + " bad rows were passed over."
 }
 
-func share(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+// share formats a share. It never makes a small one 0, nor one that lacks a little 1.
+func share(x float64) string {
+	switch {
+	case x > 0 && x < 0.0005:
+		return "under 0.1%"
+	case x >= 0.9995 && x < 1:
+		return "over 99.9%"
+	}
+	return fmt.Sprintf("%.1f%%", 100*x)
+}
 
 // ratio formats a number with as many digits as help the reader.
 func ratio(x float64) string {

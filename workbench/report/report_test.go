@@ -219,6 +219,11 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("ratio(%v) = %s", x, got)
 		}
 	}
+	for x, want := range map[float64]string{0: "0.0%", 1e-6: "under 0.1%", 0.00049: "under 0.1%", 0.0006: "0.1%", 0.5: "50.0%", 0.9994: "99.9%", 0.9996: "over 99.9%", 1: "100.0%"} {
+		if got := share(x); got != want {
+			t.Errorf("share(%v) = %s", x, got)
+		}
+	}
 	for p, want := range map[float64]string{0: "under 1e-15", 0.47251: "0.473", 2e-5: "2e-05", 1: "1.000"} {
 		if got := chance(p); got != want {
 			t.Errorf("chance(%v) = %s", p, got)
@@ -263,6 +268,54 @@ func TestValuesAreShown(t *testing.T) {
 		if !strings.Contains(words, want) && !strings.Contains(words, strings.ToUpper(want[:1])+want[1:]) {
 			t.Errorf("the page has no %q", want)
 		}
+	}
+}
+
+// TestLimitsAreSaid checks the sentence on the values that exceed a limit: it never says that a limit
+// is exceeded if none may be, and "at most" is the upper bound, rounded up.
+func TestLimitsAreSaid(t *testing.T) {
+	all := simulation.Figure{Value: 3_300_000, Low: 3_290_000, High: 3_310_000}
+	for _, c := range []struct {
+		values, held, count simulation.Figure
+		want                string
+	}{
+		{simulation.Figure{}, simulation.Figure{}, all, "kept by all values"},
+		{simulation.Figure{High: 42.2}, simulation.Figure{High: 20_300.1}, all, "no value is known to exceed it; of about 3,300,000 (3,290,000 to 3,310,000) values, at most 43 may, with at most 20,301 rows"},
+		{simulation.Figure{Value: 1, Low: 1, High: 1}, simulation.Figure{Value: 1, Low: 1, High: 1}, simulation.Figure{Value: 1, Low: 1, High: 1}, "EXCEEDED by 1 of 1 value, with 1 row"},
+		{simulation.Figure{Value: 22, Low: 21, High: 62}, simulation.Figure{Value: 900, Low: 800, High: 1000}, all, "EXCEEDED by about 22 (21 to 62) of about 3,300,000 (3,290,000 to 3,310,000) values, with about 900 (800 to 1,000) rows"},
+	} {
+		got := overText(&simulation.ValuesReport{Count: c.count, Over: &simulation.OverReport{Limit: simulation.Limit{Rows: 1, Bytes: 1 << 20}, Values: c.values, Held: c.held}})
+		if want := "limit of 1 row and 1 MB: " + c.want; got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestNoRowHasAPlace checks what is said of a key that is null in all rows: that, and no figure.
+func TestNoRowHasAPlace(t *testing.T) {
+	e, err := keys.Parse("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := simulation.New(simulation.Options{Keys: []simulation.Key{{Text: "a", Expr: e}}, Partitioner: simulation.Murmur3, Partitions: 4, Sweep: []int{7}, Within: 3, Detail: true, Limit: simulation.Limit{Rows: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := s.AddRow(&simulation.Row{Values: []string{""}, Null: []bool{true}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := s.Report()
+	var b bytes.Buffer
+	if err := Text(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if _, got, _ := strings.Cut(b.String(), "\n\n"); got != "a: no row has a place under this key\n  3 rows have no place under this key: column a is null or empty\n" {
+		t.Errorf("%q", got)
+	}
+	if _, words := parse(t, render(t, r)); strings.Contains(words, "p50") || strings.Contains(words, "coefficient of variation 0") || !strings.Contains(words, "No row has a place under this key.") {
+		t.Errorf("%q", words)
 	}
 }
 

@@ -201,11 +201,9 @@ func gini(c []point) float64 {
 	return math.Max(0, 1-2*area)
 }
 
-// part formats a share, including very small ones and those above 1.
+// part formats a share, including those above 1.
 func part(x float64) string {
 	switch {
-	case x > 0 && x < 0.0005:
-		return "under 0.1%"
 	case x >= 10:
 		return fmt.Sprintf("%s times", count(int64(x+0.5)))
 	case x > 1.005:

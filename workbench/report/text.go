@@ -28,6 +28,12 @@ func Text(out io.Writer, r *simulation.Report) error {
 	for i := range r.Keys {
 		k := &r.Keys[i]
 		fmt.Fprintf(w, "\n%s: %s\n", k.Key, k.Reading())
+		if k.Rows == 0 {
+			for _, line := range valuesText(k) {
+				fmt.Fprintf(w, "  %s\n", line)
+			}
+			continue
+		}
 		bs, each := bars(k.Sizes, "partition", textBars)
 		textPlot(w, bs, k.Rows)
 		if each > 1 {
@@ -92,9 +98,9 @@ func withinText(w *simulation.Within) string {
 // textPlot draws bars in eighths of a character cell.
 func textPlot(w io.Writer, bs []bar, rows int64) {
 	const cells = 32
-	label, number := 0, 0
+	label, number, part := 0, 0, 5
 	for _, b := range bs {
-		label, number = max(label, len([]rune(b.label))), max(number, len(count(b.rows)))
+		label, number, part = max(label, len([]rune(b.label))), max(number, len(count(b.rows))), max(part, len(share(of(b.rows, rows))))
 	}
 	most := longest(bs)
 	for _, b := range bs {
@@ -110,7 +116,7 @@ func textPlot(w io.Writer, bs []bar, rows int64) {
 		if line[mark] == ' ' {
 			line[mark] = '│'
 		}
-		fmt.Fprintf(w, "  %-*s %*s  %5s  %s\n", label, b.label, number, count(b.rows), share(of(b.rows, rows)), strings.TrimRight(string(line), " "))
+		fmt.Fprintf(w, "  %-*s %*s  %*s  %s\n", label, b.label, number, count(b.rows), part, share(of(b.rows, rows)), strings.TrimRight(string(line), " "))
 	}
 }
 

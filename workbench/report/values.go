@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/simulation"
@@ -24,17 +25,15 @@ func countText(x float64) string { return count(int64(x + 0.5)) }
 // exceed the limits, and how many rows have no place because a column is null or empty.
 func valuesText(k *simulation.KeyReport) (lines []string) {
 	v := &k.Values
-	what := "values"
-	if v.Count.Exact() && v.Count.Value == 1 {
-		what = "value"
+	if k.Rows > 0 {
+		lines = append(lines, fmt.Sprintf("%s of the key; rows of one: p50 %s, p99 %s, most %s", valuesOf(v.Count),
+			figureText(v.Rows.P50, countText), figureText(v.Rows.P99, countText), figureText(v.Rows.Max, countText)))
 	}
-	lines = append(lines, fmt.Sprintf("%s %s of the key; rows of one: p50 %s, p99 %s, most %s", figureText(v.Count, countText), what,
-		figureText(v.Rows.P50, countText), figureText(v.Rows.P99, countText), figureText(v.Rows.Max, countText)))
 	if v.Bytes.Max.Value > 0 {
 		lines = append(lines, fmt.Sprintf("bytes of one: p50 %s, p99 %s, most %s",
 			figureText(v.Bytes.P50, sizeText), figureText(v.Bytes.P99, sizeText), figureText(v.Bytes.Max, sizeText)))
 	}
-	if v.Over != nil {
+	if v.Over != nil && k.Rows > 0 {
 		lines = append(lines, overText(v))
 	}
 	for _, n := range k.Nulls {
@@ -47,21 +46,36 @@ func valuesText(k *simulation.KeyReport) (lines []string) {
 	return lines
 }
 
+// valuesOf formats a number of values.
+func valuesOf(f simulation.Figure) string {
+	if f.Exact() {
+		return counted(int64(f.Value), "value")
+	}
+	return figureText(f, countText) + " values"
+}
+
 // overText says how many values exceed the limits that the user gave.
 func overText(v *simulation.ValuesReport) string {
 	o := v.Over
 	var limits []string
 	if o.Rows > 0 {
-		limits = append(limits, count(o.Rows)+" rows")
+		limits = append(limits, counted(o.Rows, "row"))
 	}
 	if o.Bytes > 0 {
 		limits = append(limits, sizeText(float64(o.Bytes)))
 	}
 	limit := strings.Join(limits, " and ")
-	if o.Values.High == 0 {
+	switch {
+	case o.Values.High == 0:
 		return "limit of " + limit + ": kept by all values"
+	case o.Values.Low == 0:
+		return fmt.Sprintf("limit of %s: no value is known to exceed it; of %s, at most %s may, with at most %s", limit, valuesOf(v.Count), count(int64(math.Ceil(o.Values.High))), counted(int64(math.Ceil(o.Held.High)), "row"))
 	}
-	return fmt.Sprintf("limit of %s: EXCEEDED by %s of %s values, with %s rows", limit, figureText(o.Values, countText), figureText(v.Count, countText), figureText(o.Held, countText))
+	rows := figureText(o.Held, countText) + " rows"
+	if o.Held.Exact() {
+		rows = counted(int64(o.Held.Value), "row")
+	}
+	return fmt.Sprintf("limit of %s: EXCEEDED by %s of %s, with %s", limit, figureText(o.Values, countText), valuesOf(v.Count), rows)
 }
 
 // sweepRows returns a key's spread for each number of partitions, as rows of a table.
@@ -115,7 +129,7 @@ var uniformityHead = []string{"partition key", "values", "most frequent", "unifo
 func uniformityRows(list []simulation.UniformityReport) (rows [][]string) {
 	for i := range list {
 		u := &list[i]
-		rows = append(rows, []string{u.Name, figureText(u.Values, countText), share(u.Hottest), string(u.Verdict) + ": " + u.Why})
+		rows = append(rows, []string{u.Name, figureText(u.Values, countText), figureText(u.Hottest, share), string(u.Verdict) + ": " + u.Why})
 	}
 	return rows
 }
@@ -148,7 +162,7 @@ func (p *keysPage) values(k *simulation.KeyReport) {
 		p.put("<li"+class+">", sentence(line), "</li>\n")
 	}
 	p.raw("</ul>\n")
-	if rows := sweepRows(k); rows != nil {
+	if rows := sweepRows(k); rows != nil && k.Rows > 0 {
 		head := append([]string{}, sweepHead...)
 		for i := range head {
 			head[i] = strings.TrimSuffix(sentence(head[i]), ".")

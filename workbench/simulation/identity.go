@@ -3,7 +3,9 @@
 package simulation
 
 import (
+	"maps"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/workbench/datetime"
@@ -25,14 +27,28 @@ func newTokenRows() *tokenRows { return &tokenRows{rows: make(map[uint64]int64)}
 // add counts a row. It turns tokens into unsigned numbers in the same order.
 func (t *tokenRows) add(token int64) {
 	t.rows[ordered(token)>>t.width]++
-	for len(t.rows) > mostTokens {
-		t.width++
-		wider := make(map[uint64]int64, len(t.rows))
-		for at, n := range t.rows {
-			wider[at>>1] += n
-		}
-		t.rows = wider
+	if len(t.rows) > mostTokens {
+		t.widen()
 	}
+}
+
+// widen makes counts so wide that at most half of the greatest number is left.
+func (t *tokenRows) widen() {
+	list := slices.Sorted(maps.Keys(t.rows))
+	var meet [65]int // neighbours, by the bits to drop until they share a count
+	for i := 1; i < len(list); i++ {
+		meet[bits.Len64(list[i]^list[i-1])]++
+	}
+	more, left := uint(0), len(list)
+	for left > mostTokens/2 {
+		more++
+		left -= meet[more]
+	}
+	wider := make(map[uint64]int64, left)
+	for at, n := range t.rows {
+		wider[at>>more] += n
+	}
+	t.rows, t.width = wider, t.width+more
 }
 
 func ordered(token int64) uint64 { return uint64(token) ^ 1<<63 }

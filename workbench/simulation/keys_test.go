@@ -289,9 +289,55 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// TestOverIsCertainWhereItCanBe checks what is said about values above a limit if a sample was
+// counted: a limit that no value can exceed is kept, frequent values are counted one by one, and the
+// interval of the rows that they hold allows for values that were not seen.
+func TestOverIsCertainWhereItCanBe(t *testing.T) {
+	for seed := range uint64(8) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		hot, large := 1+rnd.IntN(40), 2000+rnd.IntN(3000)
+		rare := 12 + rnd.IntN(5)
+		counted := newValues(0, 1<<12)
+		rows := make(map[int]int)
+		var order []int
+		for i := range 60_000 {
+			rows[i] = 1
+			switch {
+			case i < hot:
+				rows[i] = large
+			case i%9_000 == 0:
+				rows[i] = rare
+			}
+			for range rows[i] {
+				order = append(order, i)
+			}
+		}
+		rnd.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for _, i := range order {
+			counted.hash = partitioner.Hash(fmt.Appendf(nil, "%d %d", seed, i))
+			counted.add(50)
+		}
+		for _, c := range []struct {
+			limit Limit
+			exact bool
+		}{{Limit{Rows: 1_000_000}, true}, {Limit{Rows: 1000}, true}, {Limit{Bytes: 50_000}, true}, {Limit{Rows: 10}, false}} {
+			n, held := 0.0, 0.0
+			for _, many := range rows {
+				if c.limit.Rows > 0 && many > int(c.limit.Rows) || c.limit.Bytes > 0 && 50*many > int(c.limit.Bytes) {
+					n, held = n+1, held+float64(many)
+				}
+			}
+			o := counted.report(int64(len(order)), c.limit).Over
+			if n < o.Values.Low || n > o.Values.High || held < o.Held.Low || held > o.Held.High || c.exact && o.Values != exactly(n) {
+				t.Errorf("seed %d, %+v: %+v with %+v rows, in truth %v with %v", seed, c.limit, o.Values, o.Held, n, held)
+			}
+		}
+	}
+}
+
 // TestUniformity checks the table of DynamoDB's documentation, with all its rows.
 func TestUniformity(t *testing.T) {
-	o := options(t, Murmur3, 4, "status,device", "day(created)")
+	o := options(t, Murmur3, 4, "status,device", "day(created)", "status,hour(at)", "device,day(created)", "popular,rollover(50)", "created,status", "device,created", "hour(at),rollover(9)")
 	o.Attributes = []string{"user", "status", "created", "at", "device", "popular", "none", "one"}
 	s := simulation(t, o)
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -320,13 +366,56 @@ func TestUniformity(t *testing.T) {
 	for name, want := range map[string]string{
 		"user": "Good: many values", "status": "Bad: only a few", "created": "Bad: a time rounded to the day", "at": "Good: many", "device": "Good: many", "popular": "Bad: one value is far more popular",
 		"none": "unknown: no row", "one": "Bad: one value has all", "status,device": "Good: many", "day(created)": "Bad: a time rounded to the day",
+		// What is written at a time has one period, and one rollover of a value.
+		"status,hour(at)": "Bad: at any time, only a few", "device,day(created)": "Good: at any time, many", "popular,rollover(50)": "Bad: at any time, one value is far more popular",
+		"created,status": "Bad: at any time, only a few", "device,created": "Good: at any time, many", "hour(at),rollover(9)": "Bad: ",
 	} {
 		if u := got[name]; !strings.HasPrefix(string(u.Verdict)+": "+u.Why, want) {
 			t.Errorf("%s: %+v, want %s", name, u, want)
 		}
 	}
-	if len(got) != 10 {
+	if len(got) != 16 {
 		t.Errorf("%d judged", len(got))
+	}
+	if u := got["popular"]; !u.Hottest.Exact() || u.Hottest.Value < 0.5 || u.Hottest.Value > 0.51 {
+		t.Errorf("the share of the most popular: %+v", u.Hottest)
+	}
+}
+
+// TestHottestHasAnInterval checks that the share of the most frequent value has an interval if a
+// sample was counted, and that the interval contains the truth.
+func TestHottestHasAnInterval(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, uint64(rand.Uint32())))
+	a := newAttribute("a", 0, 1<<12)
+	most, rows := 0, 0
+	var p datetime.Parser
+	for i := range 20_000 {
+		many := 1 + rnd.IntN(9)
+		most, rows = max(most, many), rows+many
+		for range many {
+			a.add(&Row{Values: []string{fmt.Sprint("v", i)}, Bytes: 10}, &p)
+		}
+	}
+	u := judge("a", a.rows, a.values.report(a.rows, Limit{}), a.rounded())
+	if f, truth := u.Hottest, float64(most)/float64(rows); f.Exact() || truth < f.Low || truth > f.High {
+		t.Errorf("%+v, in truth %v", f, truth)
+	}
+}
+
+// TestKeysShareTheMemory checks that many keys and attributes together count no more values than a
+// few do.
+func TestKeysShareTheMemory(t *testing.T) {
+	for n := 1; n <= MaxCounted; n++ {
+		if part(n) < 1 || n*part(n) > valuesInAll {
+			t.Fatalf("%d keys count up to %d values each", n, part(n))
+		}
+	}
+	o := options(t, Murmur3, 4, "a")
+	for i := range MaxCounted {
+		o.Attributes = append(o.Attributes, fmt.Sprint("c", i))
+	}
+	if _, err := New(o); err == nil {
+		t.Error("there is no bound")
 	}
 }
 

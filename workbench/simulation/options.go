@@ -45,16 +45,21 @@ type Limit struct {
 	Bytes int64 `json:"bytes,omitempty"`
 }
 
-// MaxPartitions bounds Options.Partitions. MaxSweep bounds the length of Options.Sweep.
+// MaxPartitions bounds Options.Partitions. MaxSweep bounds the length of Options.Sweep. MaxCounted
+// bounds the keys and attributes together, which share the memory.
 const (
 	MaxPartitions = 1_000_000
 	MaxSweep      = 32
+	MaxCounted    = 2048
 )
 
 // Validate returns an error if the options are wrong.
 func (o *Options) Validate() error {
 	if len(o.Keys)+len(o.Attributes) == 0 {
 		return errors.New("no key is given")
+	}
+	if n := len(o.Keys) + len(o.Attributes); n > MaxCounted {
+		return fmt.Errorf("%d keys and attributes: there may be %d", n, MaxCounted)
 	}
 	all := 0
 	for _, n := range append([]int{o.Partitions}, o.Sweep...) {

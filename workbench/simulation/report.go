@@ -219,7 +219,12 @@ func (c *computed) report() ComputedReport {
 const enoughRows = 5
 
 // Reading returns a sentence that sums up a key's figures.
-func (k *KeyReport) Reading() string { return k.Spread.Reading(len(k.Sizes)) }
+func (k *KeyReport) Reading() string {
+	if k.Rows == 0 {
+		return "no row has a place under this key"
+	}
+	return k.Spread.Reading(len(k.Sizes))
+}
 
 // Reading returns a sentence that sums up a spread over n partitions.
 func (s *Spread) Reading(n int) string {
@@ -228,10 +233,10 @@ func (s *Spread) Reading(n int) string {
 		return "there are no rows"
 	case n == 1:
 		return "one partition has all"
-	case float64(s.Max) == s.Mean*float64(n):
-		return "one partition has all rows: the others stand idle"
 	case s.PValue >= 0.01 && s.Mean < enoughRows:
 		return fmt.Sprintf("too few rows to tell: %.1f to a partition", s.Mean)
+	case float64(s.Max) == s.Mean*float64(n):
+		return "one partition has all rows: the others stand idle"
 	case s.PValue >= 0.01:
 		return "as even as chance makes it"
 	case s.MaxOverMean < 1.1:

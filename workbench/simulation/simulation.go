@@ -24,6 +24,7 @@ type Simulation struct {
 	rows     int64
 
 	attributes []*attribute
+	part       int // values that each key and attribute may count
 
 	parser datetime.Parser
 	by     [][]byte // scratch
@@ -58,6 +59,7 @@ type key struct {
 	nulls      []int64 // rows without a place, by the column that is null
 	perToken   []int64
 	values     []*values // of the key as it is; with Detail, also with other numbers of salts
+	moment     *moment   // nil: none, or no row came
 }
 
 // slot is a component of a key: a column, its period, or a computed or counted number.
@@ -125,12 +127,16 @@ func New(o Options) (*Simulation, error) {
 	if o.Ring != nil {
 		s.ring = newRing(*o.Ring)
 	}
+	s.part = part(2*len(o.Keys) + len(o.Attributes)) // a key may have a moment
+	if len(o.Attributes) == 0 {
+		s.part = part(len(o.Keys))
+	}
 	for _, k := range o.Keys {
 		s.keys = append(s.keys, s.newKey(k))
 	}
 	all := o.Columns()
 	for _, name := range o.Attributes {
-		s.attributes = append(s.attributes, newAttribute(name, slices.Index(all, name), part(len(o.Keys)+len(o.Attributes))))
+		s.attributes = append(s.attributes, newAttribute(name, slices.Index(all, name), s.part))
 	}
 	return s, nil
 }
@@ -152,7 +158,7 @@ func (s *Simulation) newKey(k Key) *key {
 	if s.ring != nil {
 		out.perToken = make([]int64, len(s.ring.tokens))
 	}
-	out.values = append(out.values, newValues(0, part(len(s.o.Keys)+len(s.o.Attributes))))
+	out.values = append(out.values, newValues(0, s.part))
 	if s.o.Detail {
 		for _, n := range variants(k.Expr) {
 			out.values = append(out.values, newValues(n, detailSample))
@@ -285,6 +291,9 @@ func (s *Simulation) count(row *Row) {
 			k.nulls[k.absent]++
 			continue
 		}
+		if k.rows == 0 && len(s.attributes) > 0 {
+			k.moment = s.newMoment(k, s.part)
+		}
 		k.rows++
 		for i, tally := range k.tallies {
 			tally[k.partitions[i]]++
@@ -303,6 +312,10 @@ func (s *Simulation) count(row *Row) {
 		s.hashValues(k)
 		for _, v := range k.values {
 			v.add(row.Bytes)
+		}
+		if m := k.moment; m != nil {
+			m.values.hash = s.hashOf(m.parts)
+			m.values.add(row.Bytes)
 		}
 	}
 	for _, a := range s.attributes {

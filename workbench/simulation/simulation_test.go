@@ -384,11 +384,14 @@ func TestReading(t *testing.T) {
 		sizes []int64
 		want  string
 	}{
-		{[]int64{0, 0}, "there are no rows"}, {[]int64{5}, "one partition has all"}, {[]int64{9, 0, 0}, "the others stand idle"},
+		{[]int64{0, 0}, "no row has a place under this key"}, {[]int64{1, 0, 0, 0}, "too few rows to tell: 0.2 to a partition"}, {[]int64{5}, "one partition has all"}, {[]int64{9, 0, 0}, "the others stand idle"},
 		{[]int64{3, 4}, "too few rows to tell: 3.5"}, {[]int64{100, 100}, "as even as chance"}, {[]int64{100_000, 102_000}, "nearly even"}, {[]int64{1000, 1400}, "uneven: the fullest partition has 17%"},
 		{[]int64{1000, 10, 10}, "very uneven: the fullest partition has 2.9 times"},
 	} {
 		k := KeyReport{Sizes: c.sizes, Spread: spreadOf(c.sizes, nil)}
+		for _, n := range c.sizes {
+			k.Rows += n
+		}
 		if got := k.Reading(); !strings.Contains(got, c.want) {
 			t.Errorf("%v: %s, want %s", c.sizes, got, c.want)
 		}

@@ -75,7 +75,7 @@ type SaltDetail struct {
 const (
 	valuesInAll  = 1 << 21
 	mostValues   = 1 << 20
-	leastValues  = 1 << 16
+	leastValues  = 1 << 10
 	detailSample = 1 << 14
 	detailTop    = 256
 	detailBulks  = 400
@@ -150,6 +150,15 @@ func (s *Simulation) hashValues(k *key) {
 	}
 }
 
+// hashOf computes the hash of the current row's values of some components.
+func (s *Simulation) hashOf(parts []slot) uint64 {
+	s.buf = s.buf[:0]
+	for i := range parts {
+		s.buf = s.appendIdentity(s.buf, &parts[i], parts[i].number())
+	}
+	return partitioner.Hash(s.buf)
+}
+
 // appendIdentity appends bytes that distinguish a component's value from others.
 func (s *Simulation) appendIdentity(dst []byte, p *slot, n int) []byte {
 	dst = appendInt(dst, n)
@@ -173,37 +182,89 @@ func (v *values) report(rows int64, limit Limit) ValuesReport {
 	r.Rows.cap()
 	r.Bytes.cap()
 	if limit != (Limit{}) {
-		over := func(s *seen) bool {
-			return limit.Rows > 0 && s.rows > limit.Rows || limit.Bytes > 0 && s.bytes > limit.Bytes
-		}
-		r.Over = &OverReport{
-			Limit:  limit,
-			Values: Figure(v.sample.Sum(func(s *seen) float64 { return one(over(s)) })).capped(r.Count.High),
-			Held:   Figure(v.sample.Sum(func(s *seen) float64 { return one(over(s)) * float64(s.rows) })).capped(all),
-		}
-		v.surelyOver(r.Over, over)
+		r.Over = v.over(limit, rows, r.Count.High)
 	}
 	return r
 }
+
+// amount is what a value has, or a bound of it.
+type amount struct{ rows, bytes float64 }
+
+// large is one of the most frequent values, with bounds of its rows and bytes.
+type large struct {
+	low, high amount
+	frequent  amount // the lower bound without what the sample counted
+	kept      *seen  // in the sample; nil: not in it
+}
+
+// larges returns the most frequent values, and the bound of all others that are not in the sample.
+func (v *values) larges() (list []large, others amount) {
+	wide, absent := float64(v.widest), float64(v.top.Absent())
+	for _, f := range v.top.List(1 << 30) {
+		missed := float64(f.High - f.Of.rows)
+		one := large{
+			low:  amount{float64(f.Low), float64(f.Of.bytes)},
+			high: amount{float64(f.High), float64(f.Of.bytes) + missed*wide},
+			kept: v.sample.Find(f.Hash),
+		}
+		one.frequent = one.low
+		if one.kept != nil { // counted from its first row on
+			one.low = amount{float64(one.kept.rows), float64(one.kept.bytes)}
+			one.high = one.low
+		}
+		list = append(list, one)
+	}
+	return list, amount{absent, absent * wide}
+}
+
+// over counts the values with more than a limit. Those of the most frequent ones that certainly have
+// more are counted one by one. The others are estimated from the sample.
+func (v *values) over(limit Limit, rows int64, count float64) *OverReport {
+	over := func(a amount) bool {
+		return limit.Rows > 0 && a.rows > float64(limit.Rows) || limit.Bytes > 0 && a.bytes > float64(limit.Bytes)
+	}
+	r := &OverReport{Limit: limit}
+	add := func(f *Figure, low, value, high float64) {
+		f.Low, f.Value, f.High = f.Low+low, f.Value+value, f.High+high
+	}
+	apart := make(map[*seen]bool) // counted one by one
+	most := amount{}              // that a value can have which is neither apart nor in the sample
+	if !v.sample.Exact() {
+		var list []large
+		list, most = v.larges()
+		for _, l := range list {
+			switch {
+			case over(l.frequent):
+				apart[l.kept] = true
+				add(&r.Values, 1, 1, 1)
+				add(&r.Held, l.low.rows, sketch.Likely(int64(l.low.rows), int64(l.high.rows)), l.high.rows)
+			case l.kept == nil:
+				most = amount{max(most.rows, l.high.rows), max(most.bytes, l.high.bytes)}
+			}
+		}
+	}
+	counts := func(s *seen) bool { return !apart[s] && over(amount{float64(s.rows), float64(s.bytes)}) }
+	n := v.sample.Sum(func(s *seen) float64 { return one(counts(s)) })
+	held := v.sample.Sum(func(s *seen) float64 { return one(counts(s)) * float64(s.rows) })
+	if p := v.sample.Share(); p < 1 && !over(most) { // all that exceed the limit are known
+		n, held = sketch.Interval(exactly(math.Round(n.Value*p))), sketch.Interval(exactly(math.Round(held.Value*p)))
+	} else if p < 1 && n.Value*p < fewSeen {
+		held.High = max(held.High, held.Low+(n.High-n.Low)*most.rows)
+	}
+	add(&r.Values, n.Low, n.Value, n.High)
+	add(&r.Held, held.Low, held.Value, held.High)
+	r.Values, r.Held = r.Values.capped(count), r.Held.capped(float64(rows))
+	return r
+}
+
+// fewSeen values say too little about how much those have that are not in the sample.
+const fewSeen = 30
 
 func one(yes bool) float64 {
 	if yes {
 		return 1
 	}
 	return 0
-}
-
-// surelyOver raises the lower bounds to what is certain about the largest values.
-func (v *values) surelyOver(r *OverReport, over func(*seen) bool) {
-	n, held := 0.0, 0.0
-	for _, f := range v.top.List(1 << 30) {
-		if over(f.Of) {
-			n, held = n+1, held+float64(f.Of.rows)
-		}
-	}
-	for f, least := range map[*Figure]float64{&r.Values: n, &r.Held: held} {
-		f.Low, f.Value, f.High = max(f.Low, least), max(f.Value, least), max(f.High, least)
-	}
 }
 
 func (s *Sizes) quantiles(sample *sketch.Sample[seen], of func(*seen) float64) {
@@ -224,16 +285,13 @@ func (v *values) most() (rows, bytes Figure) {
 	if v.sample.Exact() {
 		return rows, bytes
 	}
-	wide := float64(v.widest)
-	absent := float64(v.top.Absent())
-	rows.High, bytes.High = max(rows.High, absent), max(bytes.High, absent*wide)
-	for _, f := range v.top.List(1 << 30) {
-		missed := float64(f.High - f.Of.rows)
-		likely := sketch.Likely(f.Low, f.High)
-		rows.Low, rows.High, rows.Value = max(rows.Low, float64(f.Low)), max(rows.High, float64(f.High)), max(rows.Value, likely)
-		b := float64(f.Of.bytes)
-		bytes.Low, bytes.High = max(bytes.Low, b), max(bytes.High, b+missed*wide)
-		bytes.Value = max(bytes.Value, b*likely/math.Max(1, float64(f.Of.rows)))
+	list, others := v.larges()
+	rows.High, bytes.High = max(rows.High, others.rows), max(bytes.High, others.bytes)
+	for _, l := range list {
+		likely := sketch.Likely(int64(l.low.rows), int64(l.high.rows))
+		rows.Low, rows.High, rows.Value = max(rows.Low, l.low.rows), max(rows.High, l.high.rows), max(rows.Value, likely)
+		bytes.Low, bytes.High = max(bytes.Low, l.low.bytes), max(bytes.High, l.high.bytes)
+		bytes.Value = max(bytes.Value, l.low.bytes*likely/max(1, l.low.rows))
 	}
 	bytes.Value = min(bytes.Value, bytes.High)
 	return rows, bytes
