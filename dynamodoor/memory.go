@@ -3,6 +3,7 @@
 package dynamodoor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -19,9 +20,21 @@ import (
 // shortBytes is the largest length of a body that is not counted.
 const shortBytes = 64 << 10
 
-// decoded is the factor with which a body's bytes count, because its decoded form takes several
-// times as much: a list of numbers takes six times as much.
-const decoded = 4
+const (
+	// decoded is the factor with which a body's bytes count: the body, the item that is written, and
+	// the copies of both.
+	decoded = 4
+
+	// perComma is how many bytes count besides for each comma of a body, because the values of lists
+	// and sets are separated by commas. A decoded value takes 16 to 32 bytes, twice as much while its
+	// list grows, and a number's digits 16.
+	perComma = 80
+)
+
+// decodes returns how many bytes count for a body.
+func decodes(body []byte) int64 {
+	return decoded*int64(len(body)) + perComma*int64(bytes.Count(body, []byte{','}))
+}
 
 // onlyReads reports whether an operation has a long answer and changes nothing. If the store does
 // not have DynamoDB's limits and there is no room for the answer, the door refuses the request.

@@ -258,3 +258,52 @@ func TestHangingUpIsNotLogged(t *testing.T) {
 		t.Errorf("%s", &log)
 	}
 }
+
+// counted is a store that notes how much is held while it works, and answers with a megabyte.
+type counted struct {
+	talker
+	memory *budget.Budget
+	held   int64
+}
+
+func (c *counted) Do(_ context.Context, _ string, _, dst []byte) ([]byte, error) {
+	c.held = c.memory.Stats().Held
+	return append(dst, bytes.Repeat([]byte("x"), 1<<20)...), nil
+}
+
+// counting notes how much is held while the answer is written.
+type counting struct {
+	*httptest.ResponseRecorder
+	memory *budget.Budget
+	held   int64
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.held = max(c.held, c.memory.Stats().Held)
+	return c.ResponseRecorder.Write(p)
+}
+
+// TestValuesOfABodyCount checks that a body with many short values counts for what they take decoded,
+// and that the long answer of a write counts until it is sent.
+func TestValuesOfABodyCount(t *testing.T) {
+	memory := budget.New(64<<20, time.Millisecond)
+	store := &counted{memory: memory}
+	d, err := New(Options{Store: store, MaxBody: 1 << 20, Memory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const values = 100_000
+	for _, operation := range []string{"PutItem", "Query"} {
+		w := &counting{httptest.NewRecorder(), memory, 0}
+		if ask(d, operation, strings.NewReader("["+strings.Repeat(`"1",`, values)+`"1"]`), w); w.Code != http.StatusOK {
+			t.Fatalf("%s: %d", operation, w.Code)
+		}
+		if store.held < values*(4+16+16) {
+			t.Errorf("%s: %d bytes are held while it is carried out", operation, store.held)
+		}
+		if w.held < 1<<20+decodes([]byte(strings.Repeat(`"1",`, values))) {
+			t.Errorf("%s: %d bytes are held while the answer is written", operation, w.held)
+		}
+		given(t, d)
+	}
+}

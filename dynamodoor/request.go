@@ -92,7 +92,13 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			ctx = principal.With(ctx, who)
 		}
 		ctx, w := d.watch(ctx, r, operation, o, x.body)
-		if err = take(ctx, &answer, o.Returns); err != nil {
+		if len(x.body) > shortBytes {
+			err = take(ctx, &sent, decodes(x.body))
+		}
+		if err == nil {
+			err = take(ctx, &answer, o.Returns)
+		}
+		if err != nil {
 			d.refused.Add(1)
 		} else if d.options.Forwards {
 			id := new(requestid.ID)
@@ -103,9 +109,13 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} else {
 			err = d.do(ctx, operation, o, x)
 		}
-		if n := int64(len(x.answer)); err == nil && onlyReads(o) {
+		switch n := int64(len(x.answer)); {
+		case err != nil:
+		case onlyReads(o):
 			answer.Shrink(n)
 			err = take(ctx, &answer, n)
+		case n > shortBytes: // what has been written cannot be refused any more
+			answer.Add(max(0, n-answer.Bytes()))
 		}
 		w.end(err)
 	}

@@ -208,7 +208,8 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, at netip.Add
 // storage returns the options for opening the data directory. If a write to the directory fails,
 // the process ends: only unacknowledged writes can be lost then.
 func (s *serveCmd) storage(log *slog.Logger) storage.Options {
-	return storage.Options{FS: s.files, Logger: log, Failed: func(err error) {
+	cache, memTable := engineMemory(int64(s.Memory))
+	return storage.Options{FS: s.files, Logger: log, CacheBytes: cache, MemTableBytes: memTable, Failed: func(err error) {
 		fmt.Fprintf(os.Stderr, "evenkeel: the data directory %s cannot be written: %v; nothing that was acknowledged is lost\n", s.Data, err)
 		os.Exit(1)
 	}}

@@ -52,6 +52,12 @@ func collectAt(budget int64) int64 { return budget + max(budget/4, beside) }
 // statements, and what of the embedded engine is there.
 const beside = 64<<20 + engineInHeap
 
+// engineMemory returns the sizes of the embedded engine's cache and of each of its two memtables. With
+// a small budget, their usual 128 MiB would be most of the process's memory.
+func engineMemory(budget int64) (cache int64, memTable int) {
+	return min(budget/4, 64<<20), int(min(budget/8, 32<<20))
+}
+
 // memoryShare returns a quarter of the memory that the process may have. Memory outside the
 // budget (the engine's own, and what the garbage collector has not returned) takes about as much
 // again.

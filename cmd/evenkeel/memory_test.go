@@ -34,6 +34,21 @@ func TestMemoryShare(t *testing.T) {
 	}
 }
 
+// With any budget, the limit of Go's heap, the engine's cache and its two memtables together leave
+// room for the program itself in twice the budget and 64 MiB.
+func TestEngineMemory(t *testing.T) {
+	for budget := int64(leastMemory); budget <= 8<<30; budget += 16 << 20 {
+		cache, memTable := engineMemory(budget)
+		if cache < 16<<20 || memTable < 8<<20 || cache > 64<<20 || memTable > 32<<20 {
+			t.Errorf("a budget of %d: cache %d, memtables %d", budget, cache, memTable)
+		}
+		outside := cache + 2*int64(memTable)
+		if most := collectAt(budget) - engineInHeap + outside; most > 2*budget+32<<20 {
+			t.Errorf("a budget of %d: %d bytes", budget, most)
+		}
+	}
+}
+
 func TestTooLittleMemory(t *testing.T) {
 	m := memoryFlags{Memory: 10 << 20}
 	if _, err := m.budget(); err == nil || !strings.Contains(err.Error(), "--memory: 10485760 bytes are too few") {

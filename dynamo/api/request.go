@@ -37,3 +37,6 @@ type Decoder struct {
 
 // Reset lets the decoder use the memory of its last request again.
 func (d *Decoder) Reset() { d.attribute.Reset() }
+
+// Release is Reset, and returns the memory of a long request.
+func (d *Decoder) Release() { d.attribute.Release() }

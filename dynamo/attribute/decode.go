@@ -66,6 +66,23 @@ func (d *Decoder) Reset() {
 	d.bytes.free = d.bytes.all
 }
 
+// keptBytes is the most memory that Release leaves to a decoder: slabs of their usual sizes, and the
+// open elements of maps and lists as long.
+const keptBytes = 512 << 10
+
+// Release is Reset, and returns the memory of long items.
+func (d *Decoder) Release() {
+	if d.Reset(); d.Bytes() > keptBytes {
+		*d = Decoder{}
+	}
+}
+
+// Bytes returns how much memory the decoder keeps when it is reset.
+func (d *Decoder) Bytes() int {
+	const attribute, value = int(unsafe.Sizeof(Attribute{})), int(unsafe.Sizeof(Value{}))
+	return attribute*(cap(d.attributes.all)+cap(d.openAttributes)) + value*(cap(d.values.all)+cap(d.openValues)) + cap(d.bytes.all)
+}
+
 // Item decodes one document that is an item in DynamoDB JSON. The item shares the memory of src.
 // Errors are of kind Serialization. Values that DynamoDB refuses are decoded to invalid values.
 func (d *Decoder) Item(src []byte) (Item, error) {

@@ -33,6 +33,7 @@ func TestQueriesCountWhatTheyHold(t *testing.T) {
 		"filter, shards together":      {together, table[:len(table)-1] + `,":x":{"S":"x"}},"FilterExpression":"l[1] <> :x"}`},
 		"projection, shards together":  {together, table + `,"ProjectionExpression":"r"}`},
 		"filter, each shard by itself": {apart, table[:len(table)-1] + `,":x":{"S":"x"}},"FilterExpression":"l[1] <> :x"}`},
+		"whole, shards together":       {together, table + `}`},
 		"whole, each shard by itself":  {apart, table + `}`},
 		"whole, index":                 {together, index + `}`},
 	}

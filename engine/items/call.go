@@ -53,8 +53,8 @@ func (c *Call) Release() {
 		return
 	}
 	c.gather.forget()
-	c.Decoder.Reset()
-	c.stored.Reset()
+	c.Decoder.Release()
+	c.stored.Release()
 	c.arena = c.arena[:0]
 	c.item = api.ItemResponse{}
 	clear(c.changes)
@@ -64,9 +64,12 @@ func (c *Call) Release() {
 	calls.Put(c)
 }
 
-// keep copies p into the call's memory. If that memory moves, earlier copies stay valid: the old
-// array is not written again.
+// keep copies p into the call's memory. What does not fit gets new memory; earlier copies stay where
+// they are.
 func (c *Call) keep(p []byte) []byte {
+	if cap(c.arena)-len(c.arena) < len(p) {
+		c.arena = make([]byte, 0, max(len(p), min(2*cap(c.arena), keptBytes/2), 1<<10))
+	}
 	n := len(c.arena)
 	c.arena = append(c.arena, p...)
 	return c.arena[n:len(c.arena):len(c.arena)]
@@ -111,7 +114,7 @@ func (s *Store) Answer(ctx context.Context, q api.Request, use func(api.Response
 
 // Execute executes a decoded request. The answer shares the memory of c and of the request.
 func (s *Store) Execute(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
-	r, err := s.whenThereIsRoom(ctx, c, q)
+	r, err := whenThereIsRoom(ctx, s, c, func() (api.Response, error) { return s.inTurn(ctx, c, q) })
 	return r, visible(err)
 }
 

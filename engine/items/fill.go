@@ -28,6 +28,10 @@ type filler struct {
 	log     *slog.Logger
 	ctx     context.Context // ends the fills
 	running *sync.WaitGroup
+
+	// turn is held while an item is decoded, which can take a hundred times its stored bytes.
+	// However many tables are filled, one item is decoded at a time.
+	turn sync.Mutex
 }
 
 // resume continues the fills that were interrupted.
@@ -99,6 +103,8 @@ func (fl *filler) fillFrom(t *table) error {
 // fillItem writes the entries of one item. They become durable with the record that says that the
 // index is filled.
 func (fl *filler) fillItem(t *table, key []byte) error {
+	fl.turn.Lock()
+	defer fl.turn.Unlock()
 	c := NewCall()
 	defer c.Release()
 	sh, err := t.enter()

@@ -34,7 +34,7 @@ func (s *Store) Gathers() bool { return s.options.Capacity == nil }
 func (s *Store) Gather(ctx context.Context, q *api.Gather, use func(*api.Gathered) error) error {
 	c := NewCall()
 	defer c.Release()
-	r, err := s.gatherInTurn(ctx, c, q)
+	r, err := whenThereIsRoom(ctx, s, c, func() (*api.Gathered, error) { return s.gatherInTurn(ctx, c, q) })
 	if err != nil {
 		return visible(err)
 	}
@@ -315,7 +315,14 @@ func (g *gatherer) take(key []byte, part int) (int, error) {
 		return 0, err
 	}
 	g.read++
-	memory := append(append(g.room(), key...), text...)
+	memory := g.room()
+	if n := len(key) + len(text); n > cap(memory) {
+		if err := g.c.roomToKeep(n - cap(memory)); err != nil {
+			return 0, err
+		}
+		memory = make([]byte, 0, n)
+	}
+	memory = append(append(memory, key...), text...)
 	g.page.push(gatheredItem{memory: memory, sort: len(key), size: size, part: part})
 	g.bytes += size
 	for g.Limit > 0 && len(g.page.all) > g.Limit || g.bytes-g.page.top().size >= pageSize {

@@ -59,6 +59,7 @@ func (c *Call) project(st *stored, p *expression.Projection) (attribute.Encoded,
 	if !st.exists || p == nil {
 		return st.text, nil
 	}
+	defer c.dropDecoded()
 	item, err := c.decode(st)
 	if err != nil {
 		return nil, err

@@ -25,13 +25,13 @@ const (
 	// perValue is about how many bytes each value of an item takes: decoded, copied by an update,
 	// and encoded again. A list of strings of one character took 900 for each, most of them for a
 	// short time.
-	perValue = 512
+	perValue = 160
 
-	// keptTimes is how many times an item of a page counts: while the page grows, its memory is
-	// copied, and the answer's body is another copy.
+	// keptTimes is how many times an item that is read counts: the answer's body is another copy, and
+	// is copied while it grows.
 	keptTimes = 3
 
-	// keptStep is the number of bytes in whose multiples the items of a page are counted.
+	// keptStep is the number of bytes in whose multiples the items that are read are counted.
 	keptStep = 256 << 10
 )
 
@@ -47,16 +47,17 @@ func (c *Call) room(item attribute.Encoded) error {
 	return c.reserve(c.wanted + c.keeps())
 }
 
-// roomToKeep makes room for an item that a page is about to keep, or returns errLater.
-func (c *Call) roomToKeep(item attribute.Encoded) error {
+// roomToKeep makes room for so many bytes of an item that the call is about to keep, or returns
+// errLater.
+func (c *Call) roomToKeep(bytes int) error {
 	if !c.memory.On() {
 		return nil
 	}
-	c.kept += keptTimes * int64(len(item))
+	c.kept += keptTimes * int64(bytes)
 	return c.reserve(c.wanted + c.keeps())
 }
 
-// keeps returns the bytes that count for the items that a page keeps.
+// keeps returns the bytes that count for the items that the call keeps.
 func (c *Call) keeps() int64 { return c.kept / keptStep * keptStep }
 
 // reserve makes the call hold at least so many bytes, or returns errLater.
@@ -75,7 +76,7 @@ func (c *Call) dropDecoded() {
 }
 
 // whenThereIsRoom executes a request. If the request finds no memory, it waits and begins again.
-func (s *Store) whenThereIsRoom(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
+func whenThereIsRoom[R any](ctx context.Context, s *Store, c *Call, execute func() (R, error)) (r R, err error) {
 	if s.options.Capacity == nil { // DynamoDB's limits bound the work; a request that began again would be charged twice
 		c.memory.Close()
 		c.memory = budget.Open(ctx)
@@ -83,8 +84,7 @@ func (s *Store) whenThereIsRoom(ctx context.Context, c *Call, q api.Request) (ap
 	}
 	for {
 		c.wanted, c.kept = 0, 0
-		r, err := s.inTurn(ctx, c, q)
-		if !errors.Is(err, errLater) {
+		if r, err = execute(); !errors.Is(err, errLater) {
 			return r, err
 		}
 		// The request asks for twice what it holds, so that it begins again a few times only, however
@@ -92,9 +92,9 @@ func (s *Store) whenThereIsRoom(ctx context.Context, c *Call, q api.Request) (ap
 		more := max(c.lacking, 2*c.memory.Bytes()) - c.memory.Bytes()
 		c.beginAgain()
 		if err := c.memory.Take(ctx, more); errors.Is(err, budget.ErrNoRoom) {
-			return nil, exception.New(exception.ServiceUnavailable, "%s", err)
+			return r, exception.New(exception.ServiceUnavailable, "%s", err)
 		} else if err != nil {
-			return nil, err
+			return r, err
 		}
 	}
 }

@@ -5,6 +5,7 @@ package items
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
 
@@ -34,6 +36,9 @@ func TestDecodedItemsCount(t *testing.T) {
 		"Scan":               `{"TableName":"Tab","ProjectionExpression":"l[3]"}`,
 		"TransactWriteItems": `{"TransactItems":[{"Update":{"TableName":"Tab","Key":{"k":{"S":"a"}},"UpdateExpression":"ADD q :n","ExpressionAttributeValues":{":n":{"N":"1"}}}}]}`,
 		"Scan whole":         `{"TableName":"Tab"}`,
+		"GetItem whole":      `{"TableName":"Tab","Key":{"k":{"S":"a"}}}`,
+		"TransactGetItems":   `{"TransactItems":[{"Get":{"TableName":"Tab","Key":{"k":{"S":"a"}}}}]}`,
+		"BatchGetItem whole": `{"RequestItems":{"Tab":{"Keys":[{"k":{"S":"a"}},{"k":{"S":"b"}}]}}}`,
 		"BatchGetItem":       `{"RequestItems":{"Tab":{"Keys":[{"k":{"S":"a"}},{"k":{"S":"b"}}],"ProjectionExpression":"l[3]"}}}`,
 		"DeleteItem":         `{"TableName":"Tab","Key":{"k":{"S":"a"}},"ConditionExpression":"l[1] = :n","ExpressionAttributeValues":{":n":{"N":"1"}}}`,
 	}
@@ -113,5 +118,58 @@ func TestManyDecodedItems(t *testing.T) {
 		if got := dig(item, "Item", "q", "N"); got != "25" {
 			t.Errorf("item %d was updated %v times, want 25", i, got)
 		}
+	}
+}
+
+// TestFillsTakeTurns fills the indexes of several tables, and holds the turn in which fills decode
+// items. No index is filled before it is given back.
+func TestFillsTakeTurns(t *testing.T) {
+	s := start(t)
+	tables := []string{"One", "Two", "Three"}
+	for _, name := range tables {
+		s.must(t, "CreateTable", `{"TableName":"`+name+`","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"}],"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}`)
+		s.must(t, "PutItem", `{"TableName":"`+name+`","Item":{"k":{"S":"a"},"g":{"S":"b"}}}`)
+	}
+	filling := func(name string) bool {
+		return s.writes.tables.lookup(name).shape.Load().filling()
+	}
+	turn := &s.definitions.filler.turn
+	turn.Lock()
+	for _, name := range tables {
+		s.must(t, "UpdateTable", `{"TableName":"`+name+`","AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],
+			"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"byg","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`)
+	}
+	time.Sleep(20 * time.Millisecond)
+	for _, name := range tables {
+		if !filling(name) {
+			t.Errorf("%s: its item was decoded out of turn", name)
+		}
+	}
+	turn.Unlock()
+	for deadline := time.Now().Add(time.Minute); slices.ContainsFunc(tables, filling); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the indexes are not filled")
+		}
+	}
+}
+
+// TestLongMemoryIsReturned has a request decode an item with many values. The next request must not
+// find its memory.
+func TestLongMemoryIsReturned(t *testing.T) {
+	c := NewCall()
+	item := []byte(manyStrings("a", 50_000))
+	if err := new(api.PutItem).Decode(&c.Decoder, item); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.stored.Item(item[len(`{"TableName":"Tab","Item":`) : len(item)-1]); err != nil {
+		t.Fatal(err)
+	}
+	if c.stored.Bytes() < 50_000*16 {
+		t.Fatalf("the decoder has %d bytes", c.stored.Bytes())
+	}
+	c.Decoder.Release()
+	c.stored.Release()
+	if n := c.stored.Bytes(); n > 512<<10 {
+		t.Errorf("the decoder of items keeps %d bytes", n)
 	}
 }

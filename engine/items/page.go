@@ -250,7 +250,7 @@ func (p *pager) take(text attribute.Encoded) error {
 
 // keep adds an item to the answer.
 func (p *pager) keep(text attribute.Encoded) error {
-	if err := p.c.roomToKeep(text); err != nil {
+	if err := p.c.roomToKeep(len(text)); err != nil {
 		return err
 	}
 	p.out.Items = append(p.out.Items, p.c.keep(text))

@@ -120,7 +120,7 @@ func Open(db *storage.DB, o Options) (*Store, error) {
 	s.writes = &writer{parts, new(stripes), streams}
 	tokens := &tokens{parts, s.writes.locks}
 	s.transactions = &transactor{s.writes, tokens}
-	filler := &filler{s.writes, o.Logger, ctx, &s.running}
+	filler := &filler{writer: s.writes, log: o.Logger, ctx: ctx, running: &s.running}
 	s.definitions = &definer{parts, &s.options, streams, filler}
 	filler.resume()
 	s.sweeper = &sweeper{s.writes, tokens, o.SweepInterval, o.Logger}

@@ -69,6 +69,9 @@ func (c *Call) read(from getter, key []byte) (st stored, err error) {
 	}
 	size, text, err := parseValue(v)
 	if err == nil {
+		err = c.roomToKeep(len(text))
+	}
+	if err == nil {
 		st = stored{exists: true, size: size, text: c.keep(text)}
 	}
 	return st, errors.Join(err, cl.Close())
