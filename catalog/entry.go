@@ -49,6 +49,10 @@ type Entry struct {
 	// all keys.
 	Key string
 
+	// Adopted is the generation of the layout with which doors adopted a table that was sharded by
+	// hand. 0: a door made the physical table.
+	Adopted int64
+
 	// Foreign is set if a newer release wrote the entry. It says what this release does not
 	// understand. This release then knows only the table's name and its hidden column.
 	Foreign error
@@ -134,6 +138,7 @@ type described struct {
 	Key      string            `json:"key,omitempty"`
 	Change   *change           `json:"change,omitempty"`
 	Tables   *tables           `json:"tables,omitempty"` // of format 4
+	Adopted  int64             `json:"adopted,omitempty"`
 }
 
 // change is a reshard.Change in its stored form.
@@ -186,7 +191,7 @@ func (e *Entry) first() int {
 	if e.Layout.Strategy == shard.Time {
 		return 3
 	}
-	if l := e.Layout; l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 || l.Remains || l.Used > 0 || l.Drawn > 0 || e.Change != nil {
+	if l := e.Layout; l.Base > 0 || len(l.Epochs) > 0 || len(l.Rows) > 0 || l.Remains || l.Used > 0 || l.Drawn > 0 || e.Change != nil || e.Adopted > 0 {
 		return 2
 	}
 	return 1
@@ -200,7 +205,7 @@ func (e *Entry) strategy() []byte {
 	case e.first() == 1:
 		return []byte(e.Layout.Strategy.String())
 	}
-	d := described{Keys: e.Layout.Keys.Texts(), Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used, Drawn: e.Layout.Drawn, Floor: e.Layout.Floor}
+	d := described{Keys: e.Layout.Keys.Texts(), Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used, Drawn: e.Layout.Drawn, Floor: e.Layout.Floor, Adopted: e.Adopted}
 	if e.Change != nil {
 		d.Next, d.Change = e.Next.Options(), storedChange(e.Change)
 		d.NextKeys, d.Key = e.Next.Keys.Texts(), e.Key
@@ -311,6 +316,7 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 		return nil, err
 	}
 	l.Remains, l.Used, l.Drawn, l.Floor = d.Remains, d.Used, d.Drawn, d.Floor
+	e.Adopted = d.Adopted
 	if l.Keys, err = shard.ParseKeys(keysGeneration, d.Keys); err != nil {
 		return nil, err
 	}

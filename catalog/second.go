@@ -175,8 +175,8 @@ func parseLayout(options map[string]string, t *tables) (*shard.Layout, error) {
 	return shard.Parse(options)
 }
 
-// Adopt inserts an entry for a plain table, which has none yet, with the second table that a change
-// will fill. like is the table's keyspace. It returns ErrExists if the table has an entry.
+// Adopt inserts an entry for a table of the store that has none yet: a plain one, with the second table
+// that a change will fill, or one that was sharded by hand. like is the table's keyspace. It returns ErrExists if the table has an entry.
 func (c *Catalog) Adopt(ctx context.Context, e *Entry, like *schema.Keyspace) error {
 	if err := c.tables.ensureLayouts(ctx, like); err != nil {
 		return err
@@ -196,6 +196,14 @@ func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
 		err = fmt.Errorf("%s: %w", e, ErrChanged)
 	}
 	return err
+}
+
+// Release removes an unchanged entry, as Remove does, and waits until no door goes by it.
+func (c *Catalog) Release(ctx context.Context, e *Entry) error {
+	if err := c.Remove(ctx, e); err != nil {
+		return err
+	}
+	return c.reread(ctx)
 }
 
 // Overdue reports whether a second table that must be dropped has waited so long that no door is

@@ -188,6 +188,22 @@ func (f *inFlight) begin() int {
 	}
 }
 
+// rejoin moves a request from an era to the current one, and returns that.
+func (f *inFlight) rejoin(from uint32) uint32 {
+	for {
+		era := f.eras.now.Load() & 1
+		if era == from {
+			return era
+		}
+		f.n.begin(era)
+		if f.eras.now.Load()&1 == era {
+			f.end(from)
+			return era
+		}
+		f.end(era) // this era has ended meanwhile
+	}
+}
+
 // finish counts the present request out. Only the reader calls it, for a request that it has not
 // passed on.
 func (f *inFlight) finish() {

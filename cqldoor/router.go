@@ -133,6 +133,11 @@ func (r *Request) Retain() {
 	r.Body = r.kept
 }
 
+// Rejoin counts the request as one that arrives now. Eras.Passed waits for requests that arrived
+// before; a request that itself waits for Passed calls Rejoin meanwhile, again and again. Nothing that
+// it has sent to the store may be under way.
+func (r *Request) Rejoin() { r.era = r.c.inFlight.rejoin(r.era) }
+
 // Reply ends the request with a response. It copies the body.
 func (r *Request) Reply(resp wire.Message) {
 	c := r.c

@@ -14,6 +14,11 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 )
 
+// StepAdopted is a step that doors know besides those of changes: the adoption of a table that was
+// sharded by hand. A door that does not know it would acknowledge an adoption while statements that it
+// has forwarded to the table are under way.
+const StepAdopted = "adopted"
+
 // Door is one door as the other doors see it.
 type Door struct {
 	ID     [16]byte // of one registration: a door that comes back gets another id

@@ -18,6 +18,10 @@ type Table struct {
 	placement
 	Change *Change // the change under way; nil: none
 
+	// Adopted is not 0 if the table was sharded by hand, and doors have adopted it. It differs from
+	// one adoption of a table to the next.
+	Adopted int64
+
 	physical string // the physical table's name; "": the logical one's
 	moves    bool   // it is one of the two layouts of a change
 }

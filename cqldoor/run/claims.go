@@ -14,7 +14,8 @@ import (
 // to the plain table only. So this door acknowledges the announcement only after all of them have
 // been answered.
 
-// claims holds the changes for which the router claims statements that the doors forwarded before.
+// claims holds the changes and adoptions for which the router claims statements that the doors
+// forwarded before.
 type claims struct {
 	// passed waits until the statements that doors have forwarded have been answered. Nil: there
 	// are no doors, and nothing was forwarded.
@@ -24,11 +25,18 @@ type claims struct {
 	all map[claimed]*claim
 }
 
-// claimed names one change of one table. If a change is taken back, doors forward the table's
-// statements again until the next change.
+// claimed names one change or adoption of one table. If it is taken back, doors forward the table's
+// statements again until the next one.
 type claimed struct {
 	table   [16]byte
-	started int64 // reshard.Change.Started
+	started int64 // reshard.Change.Started, or plan.Table.Adopted
+}
+
+func claimOf(t *plan.Table) claimed {
+	if t.Plain() {
+		return claimed{t.ID, t.Change.Started}
+	}
+	return claimed{t.ID, t.Adopted}
 }
 
 // claim is what is known of the statements that were forwarded before a change. claims.mu guards it.
@@ -44,7 +52,7 @@ func newClaims(passed func(ctx context.Context) error) *claims {
 // forwarded reports whether doors may have forwarded statements on a table before the router
 // claimed them.
 func (c *claims) forwarded(t *plan.Table) bool {
-	return t != nil && t.Plain() && t.Change != nil && c.passed != nil
+	return t != nil && (t.Plain() && t.Change != nil || !t.Plain() && t.Adopted != 0) && c.passed != nil
 }
 
 // have reports whether no statement on a table is under way that a door forwarded before the router
@@ -55,13 +63,13 @@ func (c *claims) have(t *plan.Table) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := c.all[claimed{t.ID, t.Change.Started}]
+	of := c.all[claimOf(t)]
 	return of != nil && of.passed
 }
 
-// of returns the claim of the change that a table is under. The caller holds mu.
+// of returns the claim of the change that a table is under, or of its adoption. The caller holds mu.
 func (c *claims) of(t *plan.Table) *claim {
-	key := claimed{t.ID, t.Change.Started}
+	key := claimOf(t)
 	of := c.all[key]
 	if of == nil {
 		of = new(claim)
@@ -114,14 +122,14 @@ func (c *claims) await(ctx context.Context, t *plan.Table, run func(func())) {
 	})
 }
 
-// keep forgets the changes that are over in a state. The doors forward the statements of their
+// keep forgets the changes that are over in a state, and the adoptions of tables that were given back. The doors forward the statements of their
 // tables again, or the tables are sharded.
 func (c *claims) keep(s *State) {
 	under := map[claimed]bool{}
 	for _, tables := range s.Tables {
 		for _, t := range tables {
 			if c.forwarded(t) {
-				under[claimed{t.ID, t.Change.Started}] = true
+				under[claimOf(t)] = true
 			}
 		}
 	}

@@ -39,6 +39,12 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err := c.mayAlter(ctx, t); err != nil {
 		return err
 	}
+	if declared, err := shardingIn(stmt.With); err != nil || declared.names(optionAdopt) {
+		if err != nil {
+			return err
+		}
+		return c.adoptTable(ctx, stmt, t, declared)
+	}
 	if err := refuseLayout(stmt, t.entry.Layout); err != nil {
 		return err
 	}

@@ -32,6 +32,10 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	if err != nil {
 		return err
 	}
+	if declared.names(optionAdopt) {
+		return wire.Errorf(wire.CodeConfig, "write_sharding: 'adopt' is for a table that exists and was sharded by hand: ALTER TABLE … WITH write_sharding = {'adopt': …}; "+
+			"in CREATE TABLE, leave the shard column out, and give 'column' if its name matters")
+	}
 	s, err := c.catalog.Schema(ctx, c.keyspace)
 	if err != nil {
 		return err

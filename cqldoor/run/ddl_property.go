@@ -53,6 +53,18 @@ func shardingOf(with syntax.Properties) (declaration, error) {
 	return d, nil
 }
 
+// shardingIn is shardingOf, but for properties without write_sharding it returns nothing.
+func shardingIn(with syntax.Properties) (declaration, error) {
+	if !declares(with) {
+		return nil, nil
+	}
+	return shardingOf(with)
+}
+
+// optionAdopt names the shard column of a table that was sharded by hand. An empty name gives an
+// adopted table back.
+const optionAdopt = "adopt"
+
 // names says whether the declaration has an option.
 func (d declaration) names(option string) bool {
 	_, given := d[option]

@@ -88,7 +88,7 @@ func (m *membership) newMember(ctx context.Context) error {
 		return nil
 	}
 	m.lease.Watch()
-	o.Self.Steps = reshard.Steps()
+	o.Self.Steps = append(reshard.Steps(), fleet.StepAdopted)
 	m.member = fleet.New(fleet.Options{Session: m.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Longest: o.Longest, Log: o.Log})
 	return nil
 }

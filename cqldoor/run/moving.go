@@ -30,6 +30,8 @@ type movers struct {
 	mover   *carrier.Mover
 	session *catalog.StoreSession
 
+	adoptions *adoptions
+
 	mu      sync.Mutex
 	running map[syntax.Name]bool
 	done    sync.WaitGroup
@@ -42,6 +44,7 @@ func newMovers(x *schemas) *movers {
 	m := &movers{x: x, self: x.opts.UUID(), began: x.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.opts.Store)}
 	m.mover = carrier.New(carrier.Options{Store: x.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
 		Now: x.opts.Now, Self: m.self, Hints: x.opts.Hints, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
+	m.adoptions = newAdoptions(x, m)
 	return m
 }
 
@@ -50,6 +53,7 @@ func (m *movers) run(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	watch := map[syntax.Name]*sign{}
+	m.done.Go(func() { m.adoptions.run(ctx) })
 	for {
 		m.watch(ctx, watch)
 		select {
@@ -80,10 +84,10 @@ func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 	}
 	for keyspace, tables := range m.x.view.Load().tables {
 		for table, t := range tables {
+			m.x.claims.await(ctx, m.x.state.Load().Table(keyspace, table), m.done.Go)
 			if t.entry.Change == nil {
 				continue
 			}
-			m.x.claims.await(ctx, m.x.state.Load().Table(keyspace, table), m.done.Go)
 			name := syntax.Name{Keyspace: keyspace, Name: table}
 			if t.entry.Change.Owner == m.self || t.entry.Change.Owner == ([16]byte{}) || m.x.doors.member == nil {
 				m.carryOn(ctx, name)
@@ -279,6 +283,7 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 		if err != nil {
 			return err
 		}
+		c.movers.adoptions.status(syntax.Name{Keyspace: e.Keyspace, Name: e.Table}, &s, c.req.Username == "")
 		return c.json(s)
 	}
 	if len(declared) == 0 || e.Layout.Plain() && e.Change == nil {

@@ -27,12 +27,15 @@ import (
 // alterPlain executes ALTER TABLE … WITH write_sharding on a plain table. It starts a change, or
 // replies with the outlook of one, or replies that no change is under way.
 func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error {
-	if len(stmt.With) > 1 {
-		return wire.Invalidf("write_sharding: change the layout of a table by itself, and its other options in another statement")
-	}
 	declared, err := shardingOf(stmt.With)
 	if err != nil {
 		return err
+	}
+	if declared.names(optionAdopt) {
+		return c.adoptTable(ctx, stmt, nil, declared)
+	}
+	if len(stmt.With) > 1 {
+		return wire.Invalidf("write_sharding: change the layout of a table by itself, and its other options in another statement")
 	}
 	order := declared[optionChange]
 	delete(declared, optionChange)
@@ -48,11 +51,18 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 		if len(declared) > 0 {
 			return wire.Invalidf("write_sharding: 'change': '%s' stands alone", order)
 		}
+		name := syntax.Name{Keyspace: table.Keyspace, Name: table.Name}
+		if order == string(carrier.Rollback) && c.movers.adoptions.stop(name) {
+			c.void()
+			return nil
+		}
 		if order != changeStatus {
 			return wire.Invalidf("table %s.%s: no change of its layout is under way", table.Keyspace, table.Name)
 		}
 		if !c.view.Load().present {
-			return c.json(reshard.Status{Table: table.Keyspace + "." + table.Name, Phase: reshard.NoPhase})
+			status := reshard.Status{Table: table.Keyspace + "." + table.Name, Phase: reshard.NoPhase}
+			c.movers.adoptions.status(name, &status, c.req.Username == "")
+			return c.json(status)
 		}
 		e, err := c.catalog.Entry(ctx, table.Keyspace, table.Name)
 		if err != nil {
@@ -65,6 +75,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 		if err != nil {
 			return err
 		}
+		c.movers.adoptions.status(name, &status, c.req.Username == "")
 		return c.json(status)
 	}
 	if len(declared) == 0 {
@@ -146,6 +157,9 @@ func (c *change) alterSecond(ctx context.Context, e *catalog.Entry, t *sharded, 
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
 }
 
+// noCatalogue is a reason against a change that all doors must know of.
+const noCatalogue = "there is no keyspace " + catalog.Keyspace + " yet, in which doors find each other; 'evenkeel serve' makes it, and so does the first sharded table"
+
 // fitsPlain refuses options that a plain table cannot be sharded with.
 func (d declaration) fitsPlain(e *catalog.Entry) error {
 	for _, name := range []string{optionKey, optionFrom, optionRowsFrom, "base", "epochs", "row_epochs"} {
@@ -165,7 +179,7 @@ func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
 		return why, nil
 	}
 	if !c.view.Load().present {
-		return append(why, "there is no keyspace "+catalog.Keyspace+" yet, in which doors find each other; 'evenkeel serve' makes it, and so does the first sharded table"), nil
+		return append(why, noCatalogue), nil
 	}
 	alone, err := c.doors.member.Alone(ctx)
 	if err != nil {

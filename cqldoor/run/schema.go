@@ -233,6 +233,7 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rol
 		v.unserved[syntax.Name{Keyspace: e.Keyspace, Name: e.Physical}] = true
 		return
 	}
+	t.Adopted = e.Adopted
 	if state.Tables[e.Keyspace] == nil {
 		logical := *ks
 		logical.Tables = maps.Clone(ks.Tables)

@@ -3,10 +3,13 @@
 package run
 
 import (
+	"cmp"
 	"crypto/md5"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"weak"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -87,7 +90,7 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 	}
 	a, err := analysis.Analyze(tree, st.Schema, keyspace)
 	if err != nil {
-		return nil, err
+		return nil, st.byHand(err, text, keyspace)
 	}
 	s.head = a.Head()
 	if st.changing(a) {
@@ -124,6 +127,26 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 		}
 	}
 	return s, nil
+}
+
+// byHand says in an error about a statement that names the shard column of an adopted table what has
+// become of the column: the application knew it.
+func (s *State) byHand(err error, text, keyspace string) error {
+	var e *wire.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for n := range syntax.Tables(text) {
+		t := s.Table(cmp.Or(n.Keyspace, keyspace), n.Name)
+		if t == nil || t.Adopted == 0 || !strings.HasPrefix(e.Message, "Undefined column name "+identifier(t.Layout.Column)+" in") {
+			continue
+		}
+		told := *e
+		told.Message += fmt.Sprintf(" (write_sharding: table %s.%s was sharded by hand by its column %s, and is adopted: evenkeel fills that in and hides it; leave it out)",
+			t.Keyspace, t.Name, identifier(t.Layout.Column))
+		return &told
+	}
+	return err
 }
 
 // syntaxError returns a parser's error in the form for clients. Cassandra reports some mistakes

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/ddl"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -120,6 +121,9 @@ func (u *unknown) lookAgain(ctx context.Context) error {
 // then judge returns the answer.
 func (u *unknown) judge() (settled bool, resp *wire.Message, err error) {
 	v, state := u.x.view.Load(), u.x.state.Load()
+	if syntax.Target(u.text).Kind == syntax.StatementAlterTable && syntax.Mentions(u.text, catalog.Property) {
+		return true, nil, nil // no store knows that property
+	}
 	for _, n := range u.tables {
 		if state.Table(n.Keyspace, n.Name) != nil {
 			settled = true
