@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -172,6 +174,89 @@ func checkItems(t *testing.T, c *dynamodb.Client, ledgers []*ledger) []string {
 	return faults
 }
 
+// askJSON sends a request whose body is JSON.
+func askJSON(t *testing.T, m *mortal, operation, body string) map[string]any {
+	t.Helper()
+	q, err := http.NewRequest(http.MethodPost, "http://"+m.dynamodb+"/", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	q.Header.Set("X-Amz-Target", api.Target(operation))
+	q.Header.Set("X-Amz-Date", "20260101T000000Z")
+	q.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=00")
+	a, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	out := map[string]any{}
+	if err := json.NewDecoder(a.Body).Decode(&out); err != nil || a.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %d %v %v", operation, body, a.StatusCode, out, err)
+	}
+	return out
+}
+
+// checkStream checks that the table's stream tells, of each item, changes that follow from each
+// other up to what the table has, and nothing of moves.
+func checkStream(t *testing.T, m *mortal, c *dynamodb.Client) {
+	t.Helper()
+	first := func(list any) map[string]any { return list.([]any)[0].(map[string]any) }
+	arn := first(askJSON(t, m, "ListStreams", `{"TableName":"Tab"}`)["Streams"])["StreamArn"]
+	shard := first(askJSON(t, m, "DescribeStream", fmt.Sprintf(`{"StreamArn":%q}`, arn))["StreamDescription"].(map[string]any)["Shards"])["ShardId"]
+	at := askJSON(t, m, "GetShardIterator", fmt.Sprintf(`{"StreamArn":%q,"ShardId":%q,"ShardIteratorType":"TRIM_HORIZON"}`, arn, shard))["ShardIterator"]
+	now, changes := map[string]string{}, 0
+	for empty := 0; empty < 20; { // a page of moves alone has no records
+		page := askJSON(t, m, "GetRecords", fmt.Sprintf(`{"ShardIterator":%q,"Limit":1000}`, at))
+		records := page["Records"].([]any)
+		if empty++; len(records) > 0 {
+			empty = 0
+		}
+		at = page["NextShardIterator"]
+		for _, r := range records {
+			record, change := r.(map[string]any), r.(map[string]any)["dynamodb"].(map[string]any)
+			changes++
+			key, image := fmt.Sprint(change["Keys"]), func(name string) string {
+				if change[name] == nil {
+					return ""
+				}
+				return fmt.Sprint(change[name])
+			}
+			if was := image("OldImage"); was != now[key] || (record["eventName"] == "INSERT") != (was == "") || (record["eventName"] == "REMOVE") != (image("NewImage") == "") {
+				t.Fatalf("the stream tells of item %s: %v; it was %q", key, record, now[key])
+			}
+			if now[key] = image("NewImage"); now[key] == "" {
+				delete(now, key)
+			}
+			if strings.Contains(fmt.Sprint(record), "evenkeel.") {
+				t.Fatalf("the stream shows what is hidden: %v", record)
+			}
+		}
+	}
+	items := 0
+	for start := attributes(nil); ; {
+		a, err := c.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("Tab"), ExclusiveStartKey: start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range a.Items {
+			items++
+			n := func(name string) string { return "map[N:" + it[name].(*types.AttributeValueMemberN).Value + "]" }
+			key := fmt.Sprintf("map[c:%s p:%s]", n("c"), n("p"))
+			if want := fmt.Sprintf("map[c:%s g:%s p:%s v:%s]", n("c"), n("g"), n("p"), n("v")); now[key] != want {
+				t.Fatalf("the stream's last of item %s is %q; the table has %s", key, now[key], want)
+			}
+		}
+		if start = a.LastEvaluatedKey; start == nil {
+			break
+		}
+	}
+	if items != len(now) {
+		t.Fatalf("by the stream there are %d items; the table has %d", len(now), items)
+	}
+	t.Logf("the stream has %d changes", changes)
+}
+
 // TestItemsWhileKilled is TestKilledWhileChanging for the DynamoDB door: changes to more
 // shards, to fewer, to a plain table, of one key, and ways back.
 func TestItemsWhileKilled(t *testing.T) {
@@ -188,7 +273,8 @@ func TestItemsWhileKilled(t *testing.T) {
 			{IndexName: aws.String("plain"), KeySchema: byG, Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"v"}}},
 			{IndexName: aws.String("spread"), KeySchema: byG, Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll}},
 		},
-		Tags: []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String("shards=3")}, {Key: aws.String("write-sharding.index.spread"), Value: aws.String("shards=2")}},
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages},
+		Tags:                []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String("shards=3")}, {Key: aws.String("write-sharding.index.spread"), Value: aws.String("shards=2")}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -262,6 +348,7 @@ func TestItemsWhileKilled(t *testing.T) {
 		}
 	}
 	check("at the end")
+	checkStream(t, m, c)
 	t.Logf("%d orders done", begun)
 	if *kills >= 10 && begun < *kills/2 {
 		t.Errorf("only %d orders were done", begun)

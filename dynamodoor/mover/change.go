@@ -185,6 +185,9 @@ func (r *Mover) CheckChange(ctx context.Context, e *tables.Entry, w Wish) error 
 	if err := r.checkExpiry(ctx, e); err != nil {
 		return err
 	}
+	if err := r.checkStream(ctx, e); err != nil {
+		return err
+	}
 	err = r.Backend.Answer(ctx, &api.TransactGetItems{Gets: []api.TransactGet{{Table: e.Physical, Key: items.NoKey()}}}, backend.Ignore)
 	if exception.Is(err, exception.UnknownOperation) {
 		return exception.Invalid("the layout of table %s cannot be changed while it is in use: the endpoint has no transactions, by which items move", e.Table)
@@ -216,6 +219,22 @@ func (r *Mover) checkExpiry(ctx context.Context, e *tables.Entry) error {
 		return nil
 	}
 	return e.Plan.CheckExpiry(set.Attribute)
+}
+
+// checkStream returns an error if the table has a stream that could not tell the changes of an item
+// in their order after the item has moved. In DynamoDB, the records of an item's old and of its new
+// place can be in different shards of the stream, which are read one without the other. The engine
+// keeps one order of all records of a table; it also describes partitions, which DynamoDB does not.
+func (r *Mover) checkStream(ctx context.Context, e *tables.Entry) error {
+	if !e.Plan.Logical.Stream.Enabled {
+		return nil
+	}
+	err := r.Backend.Answer(principal.With(ctx, principal.Principal{}), &api.DescribePartitions{Table: e.Physical}, backend.Ignore)
+	if exception.Is(err, exception.UnknownOperation) {
+		return exception.Invalid("table %s has a stream: at this endpoint the stream's shards are read one without the other, and the changes of an item that moves could come in a wrong order; "+
+			"disable the stream for the change", e.Table)
+	}
+	return nil // an error says that the operation is known, which is enough
 }
 
 // StartChange begins a change.

@@ -14,6 +14,11 @@ var NoStub = mustBuild(func(b *expression.Builder) *expression.Condition {
 	return b.Function("attribute_not_exists", expression.PathOperand(expression.Top(Moved)))
 })
 
+// AStub is the condition that a stub is at a place.
+var AStub = mustBuild(func(b *expression.Builder) *expression.Condition {
+	return b.Function("attribute_exists", expression.PathOperand(expression.Top(Moved)))
+})
+
 // There returns the condition that an item is, or is not, at a place.
 func (k *keys) There(is bool) *expression.Condition {
 	f := "attribute_not_exists"

@@ -23,6 +23,7 @@ import (
 const (
 	Moved = HiddenPrefix + "moved" // in a stub
 	Stamp = HiddenPrefix + "v"     // in an item at its old place; changes with each write
+	came  = HiddenPrefix + "came"  // in an item that was moved while its table had a stream: the generation in which it came to its place
 	began = HiddenPrefix + "began" // in a Scan's position: the generation in which the Scan began
 )
 
@@ -40,8 +41,9 @@ func (t *Table) CheckChange(to int) error {
 		return refuse(name, "%d shards are more than a table can have; use at most %d", to, shard.MaxShards)
 	case slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.filling }):
 		return refuse(name, "items do not all have their shards in a new index yet; wait for the answer to TagResource, or send that again")
-	case t.Logical.StreamLabel != "":
-		return refuse(name, "it has a stream, which would tell of items that move; disable it, or %s", copyThem)
+	case t.Logical.Stream.Enabled && t.Logical.Stream.View != newAndOld:
+		return refuse(name, "its stream has the view %s, in which the move of an item cannot be told from a change of it; disable the stream for the change, or enable it with the view %s",
+			t.Logical.Stream.View, newAndOld)
 	}
 	return nil
 }
@@ -186,13 +188,35 @@ func (t *Table) EntrySizes(item attribute.Item) (sizes []int) {
 	return sizes
 }
 
-// MovedTo returns a physical item as it is stored at another physical key.
-func MovedTo(item, key attribute.Item) attribute.Item {
+// MovedTo returns a physical item as it is stored at another physical key when it moves in a
+// generation. If the table has a stream, the item says that it has moved: the stream has a record of
+// the new item.
+func (t *Table) MovedTo(item, key attribute.Item, generation int64) attribute.Item {
 	pk, _ := key.Get(PartitionKey)
-	return item.Without(Stamp).With(PartitionKey, pk)
+	item = item.Without(Stamp).Without(came).With(PartitionKey, pk)
+	if t.Logical.Stream.Enabled {
+		item = item.With(came, attribute.Int(generation))
+	}
+	return item
+}
+
+// newAndOld is the view of a stream whose records have both images.
+const newAndOld = "NEW_AND_OLD_IMAGES"
+
+// isMove reports whether a record of a stream tells only that an item has moved, or what became of
+// its stub. A late write at the place of a stub has no effect, so its record is one of these, too.
+func isMove(r *api.StreamRecord) bool {
+	_, to := member(r.New, came)
+	return isStub(r.New) || isStub(r.Old) || r.Event == api.EventInsert && to > 0
 }
 
 var moved = []byte(`"` + Moved + `"`)
 
 // isStub does what IsStub does for an encoded item.
-func isStub(text attribute.Encoded) bool { return bytes.Contains(text, moved) }
+func isStub(text attribute.Encoded) bool {
+	if !bytes.Contains(text, moved) {
+		return false
+	}
+	_, to := member(text, Moved) // a value may be the same text
+	return to > 0
+}

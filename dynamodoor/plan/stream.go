@@ -31,7 +31,7 @@ var hiddenName = []byte(`"` + HiddenPrefix)
 func IsHiddenKey(k schema.Key) bool { return slices.Contains(k.Hash, PartitionKey) }
 
 // StreamRecords returns changes as the client sees them. It leaves out changes that affect only
-// hidden attributes. The table is nil for changes of plain tables. ok is false if the changes
+// hidden attributes, and those that only move an item. The table is nil for changes of plain tables. ok is false if the changes
 // belong to a sharded table that no longer exists.
 func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecord, ok bool, err error) {
 	out = make([]api.StreamRecord, 0, len(records))
@@ -40,6 +40,9 @@ func (t *Table) StreamRecords(records []api.StreamRecord) (out []api.StreamRecor
 	for _, r := range records {
 		if !byHand && !bytes.Contains(r.Keys, hiddenName) && !bytes.Contains(r.New, hiddenName) && !bytes.Contains(r.Old, hiddenName) {
 			out = append(out, r)
+			continue
+		}
+		if isMove(&r) {
 			continue
 		}
 		keys, err := d.Item(r.Keys)

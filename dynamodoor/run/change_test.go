@@ -435,3 +435,70 @@ func TestTheMover(t *testing.T) {
 		<-ended
 	})
 }
+
+// TestAValueThatIsTheNameOfAMark checks that a text in an item, or a name within it, is not taken for
+// the mark of a stub.
+func TestAValueThatIsTheNameOfAMark(t *testing.T) {
+	r, _ := startHasty(t)
+	must(t, r, "CreateTable", shardedTable)
+	const n = 30
+	for i := range n {
+		must(t, r, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%02d"},"x":{"S":"evenkeel.moved"},"y":{"M":{"evenkeel.moved":{"N":"1"}}}}}`, i))
+	}
+	must(t, r, "TagResource", changeTo(9))
+	for stepOf(r) != "" {
+		m := must(t, r, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`)
+		if m["Count"] != float64(n) {
+			t.Errorf("%s: %v items of %d", stepOf(r), m["Count"], n)
+		}
+		if _, err := r.StepChange(t.Context(), "Tab"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStreamsOfTablesThatChange checks which streams let a change begin, and that a late write at the
+// place of a stub is not in the stream.
+func TestStreamsOfTablesThatChange(t *testing.T) {
+	for view, ok := range map[string]bool{"KEYS_ONLY": false, "NEW_IMAGE": false, "OLD_IMAGE": false, "NEW_AND_OLD_IMAGES": true} {
+		r, store := startHasty(t)
+		must(t, r, "CreateTable", strings.Replace(shardedTable, `"Tags"`, `"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"`+view+`"},"Tags"`, 1))
+		if !ok {
+			fails(t, r, exception.Validation, view, "Reshard", `{"TableName":"Tab","Action":"start","Shards":9}`)
+			continue
+		}
+		const n = 20
+		for i := range n {
+			must(t, r, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%02d"}}}`, i))
+		}
+		must(t, r, "Reshard", `{"TableName":"Tab","Action":"start","Shards":9}`)
+		late := 0
+		for stepOf(r) != "" {
+			if stepOf(r) == "settled" {
+				for _, item := range store.stubs(t) { // a door that was stopped wakes up
+					must(t, store, "PutItem", `{"TableName":"Tab","Item":`+item+`}`)
+					late++
+				}
+			}
+			if _, err := r.StepChange(t.Context(), "Tab"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, records := readStream(t, r, "Tab")
+		if strings.Count(records, `"eventName"`) != n || strings.Count(records, `"INSERT"`) != n || late == 0 {
+			t.Errorf("%d late writes; the stream tells %s", late, records)
+		}
+	}
+}
+
+// stubs returns the stubs of table Tab as items, as a late write makes them.
+func (s *recorder) stubs(t *testing.T) (items []string) {
+	t.Helper()
+	for _, x := range must(t, s, "Scan", `{"TableName":"Tab"}`)["Items"].([]any) {
+		if item := x.(map[string]any); item["evenkeel.moved"] != nil {
+			delete(item, "evenkeel.moved")
+			items = append(items, jsonOf(t, item))
+		}
+	}
+	return items
+}

@@ -101,7 +101,7 @@ func ignore(api.Response) error { return nil }
 func (s *Store) move(ctx context.Context, it *item) (reshard.Seen, error) {
 	table := it.t.Old.Physical
 	stub := api.TransactAction{Kind: api.TransactPut, Table: table, Item: it.t.Old.StubOf(it.key, it.saw, it.t.Generation), Condition: it.t.Old.AsSeen(it.saw)}
-	put := api.TransactAction{Kind: api.TransactPut, Table: table, Item: plan.MovedTo(it.saw, it.now), Condition: it.t.New.There(false)}
+	put := api.TransactAction{Kind: api.TransactPut, Table: table, Item: it.t.Old.MovedTo(it.saw, it.now, it.t.Generation), Condition: it.t.New.There(false)}
 	drop := api.TransactAction{Kind: api.TransactCheck, Table: table, Key: it.now, Condition: it.t.New.There(true)}
 	for _, second := range []api.TransactAction{put, drop} {
 		err := s.transact(ctx, &api.TransactWriteItems{Actions: []api.TransactAction{stub, second}})

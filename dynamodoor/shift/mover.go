@@ -4,6 +4,10 @@ package shift
 
 import (
 	"context"
+	"errors"
+	"math"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -19,6 +23,10 @@ type Passed struct {
 	Next              attribute.Item // where the next page begins; nil: there is none
 }
 
+// together is the number of items that the mover moves at a time. A store that writes to a disk makes
+// their writes durable together.
+const together = 16
+
 // Pass does the mover's work on the items of a page of the physical table. It moves them or, in
 // step cleaning, deletes what is left at old places.
 func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit int) (p Passed, err error) {
@@ -27,54 +35,68 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 		return p, err
 	}
 	p.Next, p.Read = next, int64(len(page))
+	var each errgroup.Group
+	each.SetLimit(together)
 	for _, text := range page {
 		found, err := kept(text)
 		if err != nil {
-			return p, err
+			return p, errors.Join(err, each.Wait())
 		}
-		key, shard, err := t.Old.Locate(found)
-		if err != nil {
-			continue // no door has put it there
+		do := s.passed(ctx, t, found, &p)
+		if do != nil {
+			each.Go(do)
 		}
-		it, err := t.of(key)
-		if err != nil || it == nil {
-			if !plan.IsStub(found) {
-				p.Seen++
-			}
-			continue
-		}
-		if shard != t.Old.Shard(key) {
-			if t.Step >= reshard.Closing { // in earlier steps, it was counted at its old place
-				p.Seen++
-				p.Arrived++
-			}
-			continue // it is at its new place
-		}
-		if t.Step == reshard.Cleaning {
-			if err := s.remove(ctx, it); err != nil {
-				return p, err
-			}
-			continue
-		}
-		if plan.IsStub(found) {
-			continue
-		}
-		p.Seen++
-		if _, err := s.settle(ctx, it, reshard.Shift()); err != nil {
-			return p, err
-		}
-		p.Moved++
 	}
-	return p, nil
+	return p, each.Wait()
 }
 
-// remove deletes what is left at an item's old place.
-func (s *Store) remove(ctx context.Context, it *item) error {
+// passed counts an item that the mover has read, and returns what is to be done with it, or nil.
+func (s *Store) passed(ctx context.Context, t *Table, found attribute.Item, p *Passed) (do func() error) {
+	key, shard, err := t.Old.Locate(found)
+	if err != nil {
+		return nil // no door has put it there
+	}
+	it, err := t.of(key)
+	switch {
+	case err != nil || it == nil:
+		if !plan.IsStub(found) {
+			p.Seen++
+		}
+		return nil
+	case shard != t.Old.Shard(key):
+		if t.Step >= reshard.Closing { // in earlier steps, it was counted at its old place
+			p.Seen++
+			p.Arrived++
+		}
+		return nil // it is at its new place
+	case t.Step == reshard.Cleaning:
+		return func() error { return s.remove(ctx, it, found) }
+	case plan.IsStub(found):
+		return nil
+	}
+	p.Seen++
+	p.Moved++
+	return func() error {
+		_, err := s.settle(ctx, it, reshard.Shift())
+		return err
+	}
+}
+
+// remove deletes what is left at an item's old place: its stub, or what a late write has put there.
+// A stub first replaces the latter, so that a stream tells nothing of it.
+func (s *Store) remove(ctx context.Context, it *item, found attribute.Item) error {
+	table := it.t.Old.Physical
+	if !plan.IsStub(found) {
+		put := &api.PutItem{Table: table, Item: it.t.Old.StubOf(it.key, nil, it.t.Generation)}
+		if err := s.Retried(ctx, func() error { return s.Answer(ctx, put, ignore) }); err != nil {
+			return err
+		}
+	}
 	err := s.Retried(ctx, func() error {
-		return s.Answer(ctx, &api.DeleteItem{Table: it.t.Old.Physical, Key: it.old}, ignore)
+		return s.Answer(ctx, &api.DeleteItem{Table: table, Key: it.old, Condition: plan.AStub}, ignore)
 	})
 	if is(err, exception.ConditionalCheckFailed) {
-		return nil
+		return nil // it is gone, or another write has come late: no door shows it
 	}
 	return err
 }
@@ -90,7 +112,7 @@ func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
 	if err != nil || it == nil || shard != t.Old.Shard(key) {
 		return false, err
 	}
-	if n := plan.MovedTo(physical, it.now).Size(); n > attribute.MaxItemSize {
+	if n := t.Old.MovedTo(physical, it.now, math.MaxInt32).Size(); n > attribute.MaxItemSize {
 		return true, exception.Invalid("the item with the key %s has no room for a longer shard number: it would have %d bytes of %d; make it shorter", key, n, attribute.MaxItemSize)
 	}
 	return true, nil

@@ -7,9 +7,16 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/evenkeel/evenkeel/dynamodoor"
+	"github.com/evenkeel/evenkeel/dynamodoor/remote"
+	"github.com/evenkeel/evenkeel/dynamodoor/run"
+	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
 )
 
 // TestStreamsLaw is the law of streams: after one history of writes, the stream of
@@ -58,6 +65,10 @@ func TestStreamsLaw(t *testing.T) {
 	}
 }
 
+// limit is the number of records of a page. A page that has none is the last: it is larger than the
+// number of moves that follow each other in a history.
+const limit = 100
+
 // stream reads all records of a table's stream, and how it is described.
 func stream(t *rapid.T, from Target, table string) (all []any) {
 	ask := func(operation string, request any) map[string]any {
@@ -84,7 +95,7 @@ func stream(t *rapid.T, from Target, table string) (all []any) {
 	shard := d["Shards"].([]any)[0].(map[string]any)["ShardId"]
 	at := ask("GetShardIterator", map[string]any{"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"})["ShardIterator"]
 	for {
-		m := ask("GetRecords", map[string]any{"ShardIterator": at, "Limit": 5})
+		m := ask("GetRecords", map[string]any{"ShardIterator": at, "Limit": limit})
 		some := m["Records"].([]any)
 		for _, r := range some {
 			record := r.(map[string]any)
@@ -98,4 +109,93 @@ func stream(t *rapid.T, from Target, table string) (all []any) {
 			return all
 		}
 	}
+}
+
+// TestStreamsLawAcrossChanges is the law of streams where the table gets other layouts meanwhile: of
+// each item, the stream tells what that of a plain table does, and nothing of moves. As in DynamoDB,
+// changes of different items have no order.
+func TestStreamsLawAcrossChanges(t *testing.T) {
+	for name, backend := range map[string]func(*testing.T) (*run.Router, Target){
+		"embedded": func(t *testing.T) (*run.Router, Target) {
+			router, url := endpoint.Start(t, run.Options{Fanout: 4, Caution: time.Nanosecond})
+			return router, Target{Name: "sharded", URL: url}
+		},
+		"in front": func(t *testing.T) (*run.Router, Target) {
+			at, err := remote.ParseEndpoint(bareDoor(t).URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			store, err := remote.New(remote.Options{Endpoint: at, Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", "")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(store.Close)
+			router := run.New(run.Options{Backend: store, Fanout: 4, Lease: 20 * time.Millisecond, Caution: time.Nanosecond})
+			if err := router.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return router, Target{Name: "in front", URL: endpoint.Serve(t, dynamodoor.Options{Store: router})}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			router, sharded := backend(t)
+			plain := engineDoor(t, 1)
+			moves := 0
+			rapid.Check(t, func(t *rapid.T) {
+				began := false
+				draw(t, false, func(h *history, operation, body string) Answer {
+					other := body
+					switch operation {
+					case "CreateTable":
+						body = strings.TrimSuffix(body, "}") + `,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}`
+						body, other = body+"}", body+`,"Tags":[{"Key":"write-sharding","Value":"shards=2"}]}`
+					case "DeleteTable":
+						if diff := cmp.Diff(byItem(stream(t, plain, h.table)), byItem(stream(t, sharded, h.table))); diff != "" {
+							t.Fatalf("the stream of %s\n(- plain, + changed)\n%s", h.table, diff)
+						}
+					default:
+						if began && rapid.Bool().Draw(t, "change") {
+							more, err := router.StepChange(t.Context(), h.table)
+							if err != nil {
+								t.Fatal(err)
+							}
+							if more {
+								moves++
+							} else {
+								order := fmt.Sprintf(`{"TableName":"%s","Action":"start","Shards":%d}`, h.table, rapid.IntRange(0, 7).Draw(t, "shards"))
+								if _, err := router.Do(t.Context(), "Reshard", []byte(order), nil); err != nil && !strings.Contains(err.Error(), "already") {
+									t.Fatal(err)
+								}
+							}
+						}
+					}
+					a, err := plain.Do(operation, body)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := sharded.Do(operation, other); err != nil {
+						t.Fatal(err)
+					}
+					began = true
+					return a
+				})
+			})
+			if moves == 0 {
+				t.Error("no layout was changed")
+			}
+		})
+	}
+}
+
+// byItem is a stream's description and its records by the items' keys.
+func byItem(all []any) map[string][]any {
+	of := make(map[string][]any)
+	for _, x := range all {
+		key := ""
+		if record, ok := x.(map[string]any); ok && record["dynamodb"] != nil {
+			key = fmt.Sprint(record["dynamodb"].(map[string]any)["Keys"])
+		}
+		of[key] = append(of[key], x)
+	}
+	return of
 }
