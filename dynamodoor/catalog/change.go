@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 )
@@ -21,7 +22,14 @@ type Change struct {
 	Back   bool   // it is taken back: when it is done, another change gives the keys their earlier number of shards
 	Paused bool
 	Hurry  bool // skip waits that are only for caution
+	// Beyond says that the table has indexes or a stream. Doors of release 0.2.0 do not know what to
+	// show of these during a change. In the stored form the step then has a name that they do not
+	// know, so that they serve nothing of the table.
+	Beyond bool
 }
+
+// beyond is the end of the stored name of a step if Change.Beyond is true.
+const beyond = "+"
 
 // change is a Change in its stored form.
 type change struct {
@@ -44,7 +52,11 @@ func (i *item) setChange(e *Entry) {
 	}
 	if c := e.Change; c != nil {
 		i.Change = new(change)
-		i.Change.M.Step, i.Change.M.Shards, i.Change.M.Paused, i.Change.M.Hurry = text{c.Step}, number(int64(c.Shards)), bit{c.Paused}, bit{c.Hurry}
+		step := c.Step
+		if c.Beyond {
+			step += beyond
+		}
+		i.Change.M.Step, i.Change.M.Shards, i.Change.M.Paused, i.Change.M.Hurry = text{step}, number(int64(c.Shards)), bit{c.Paused}, bit{c.Hurry}
 		i.Change.M.Base, i.Change.M.Key, i.Change.M.Plain, i.Change.M.Back = number(int64(c.Base)), text{c.Key}, bit{c.Plain}, bit{c.Back}
 	}
 }
@@ -56,7 +68,8 @@ func (i *item) readChange(e *Entry) (err error) {
 		}
 	}
 	if c := i.Change; c != nil {
-		e.Change = &Change{Step: c.M.Step.S, Paused: c.M.Paused.BOOL, Hurry: c.M.Hurry.BOOL, Key: c.M.Key.S, Plain: c.M.Plain.BOOL, Back: c.M.Back.BOOL}
+		step, marked := strings.CutSuffix(c.M.Step.S, beyond)
+		e.Change = &Change{Step: step, Beyond: marked, Paused: c.M.Paused.BOOL, Hurry: c.M.Hurry.BOOL, Key: c.M.Key.S, Plain: c.M.Plain.BOOL, Back: c.M.Back.BOOL}
 		if c.M.Base.N != "" {
 			if e.Change.Base, err = strconv.Atoi(c.M.Base.N); err != nil {
 				return fmt.Errorf("the catalogue's entry of %s: base %q", i.Table.S, c.M.Base.N)

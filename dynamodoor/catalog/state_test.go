@@ -145,3 +145,30 @@ func TestStreamsAreKeptFromTheLastAttempt(t *testing.T) {
 		}
 	}
 }
+
+// TestAChangeThatEarlierDoorsDoNotKnow checks that the change of a table with indexes or a stream is
+// stored under a step that doors of release 0.2.0 do not know, and is read as it was.
+func TestAChangeThatEarlierDoorsDoNotKnow(t *testing.T) {
+	c, creating := begun(t)
+	e, err := c.Activate(t.Context(), creating, "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, beyond := range []bool{false, true} {
+		next := *e
+		next.Change = &Change{Step: "looking", Shards: 8, Beyond: beyond}
+		if e, err = c.Change(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		var stored struct{ Item *item }
+		if err := c.call(t.Context(), "GetItem", map[string]any{"TableName": Table, "Key": map[string]any{"table": text{"Tab"}}}, &stored); err != nil {
+			t.Fatal(err)
+		}
+		if step := stored.Item.Change.M.Step.S; (step != "looking") != beyond {
+			t.Errorf("beyond %v: step %q is stored", beyond, step)
+		}
+		if got, err := c.Get(t.Context(), "Tab"); err != nil || *got.Change != *next.Change {
+			t.Errorf("%+v is read as %+v (%v)", next.Change, got.Change, err)
+		}
+	}
+}

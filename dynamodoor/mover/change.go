@@ -242,6 +242,10 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish) error 
 	if err := r.CheckChange(ctx, e, w); err != nil {
 		return err
 	}
+	e, err := r.Tables.Anew(ctx, e.Table)
+	if err != nil {
+		return err
+	}
 	change := w.aim(e.Entry)
 	found, err := r.survey(ctx, e, change)
 	if err != nil {
@@ -250,6 +254,7 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish) error 
 	if err := r.Catalog.KeepProgress(ctx, e.Table, catalog.Progress{ID: e.ID, Items: found.items, Moves: found.moves}); err != nil {
 		return tables.DoorError(err)
 	}
+	change.Beyond = e.Plan.Beyond()
 	_, err = r.Tables.Advance(ctx, e, func(n *catalog.Entry) error {
 		n.Layout.Generation++
 		n.Change = change

@@ -52,7 +52,7 @@ func end(n *catalog.Entry) error {
 	}
 	if c.Back {
 		n.Change = back.aim(n)
-		n.Change.Hurry, n.Change.Paused = c.Hurry, c.Paused
+		n.Change.Hurry, n.Change.Paused, n.Change.Beyond = c.Hurry, c.Paused, c.Beyond
 	}
 	return nil
 }

@@ -173,6 +173,12 @@ func (t *Table) eachIndex() iter.Seq[*schema.Index] {
 	}
 }
 
+// Beyond reports whether the table has what doors of release 0.2.0 cannot show during a change of its
+// layout.
+func (t *Table) Beyond() bool {
+	return len(t.Logical.Local)+len(t.Logical.Global) > 0 || t.Logical.Stream.Enabled
+}
+
 // EntrySizes returns the sizes of an item's entries in indexes.
 func (t *Table) EntrySizes(item attribute.Item) (sizes []int) {
 	for ix := range t.eachIndex() {

@@ -58,7 +58,17 @@
 // Each rule of rule.go is needed: if one is switched off, the exploration in explore_test.go finds
 // an item that is lost, comes back, or is shown twice.
 //
+// # Streams
+//
+// A stream that has both images of each change tells nothing of moves. A reader leaves out a change
+// of which an image is a stub, and the insertion of an item that says that it has moved. The mover
+// deletes nothing but stubs. An item that a late write has put to an old place becomes a stub before,
+// so that its deletion is not shown as that of the item.
+//
 // # What is not explored
+//
+// Streams. A late write at an old place that has no stub, because its item was new, is in the stream,
+// although it is nowhere in the table. It was never acknowledged.
 //
 // Indexes that are behind their table. Reads page by page while a write of a door whose lease has
 // ended arrives late, with two writes or more.

@@ -40,9 +40,11 @@ type Table struct {
 	at     Address
 	client *dynamodb.Client
 	idle   func() // closes idle connections
-	table  Description
-	items  livetable.Limiter
-	units  livetable.Limiter
+	// patient has no time limit, for requests whose answers need the whole table.
+	patient *http.Client
+	table   Description
+	items   livetable.Limiter
+	units   livetable.Limiter
 }
 
 // Key is an attribute of a key.
@@ -101,7 +103,7 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 16, ForceAttemptHTTP2: true}
 	cfg.HTTPClient = &http.Client{Timeout: o.Timeout, Transport: transport}
-	t := &Table{at: a, items: livetable.Limiter{Rate: o.Rate}, idle: transport.CloseIdleConnections}
+	t := &Table{at: a, items: livetable.Limiter{Rate: o.Rate}, idle: transport.CloseIdleConnections, patient: &http.Client{Transport: transport}}
 	client := func(attempts int) *dynamodb.Client {
 		return dynamodb.NewFromConfig(cfg, func(d *dynamodb.Options) {
 			if a.Endpoint != "" {

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
@@ -84,7 +85,11 @@ func (t *Table) own(ctx context.Context, q api.Request) ([]byte, *refusal, error
 	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(sum[:]), "dynamodb", o.Region, time.Now()); err != nil {
 		return nil, nil, err
 	}
-	resp, err := o.HTTPClient.Do(req)
+	var by aws.HTTPClient = o.HTTPClient
+	if r, ok := q.(*api.Reshard); ok && readsTable(r) {
+		by = t.patient
+	}
+	resp, err := by.Do(req)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -49,6 +49,12 @@ func (r *Resharder) ask(ctx context.Context, action string, shards int, key *str
 	return nil
 }
 
+// readsTable reports whether the door reads the whole table before it answers, however long that
+// takes.
+func readsTable(q *api.Reshard) bool {
+	return q.Action == "plan" || q.Action == "start" || q.Action == "rollback"
+}
+
 func (r *Resharder) status(ctx context.Context, action string, shards int) (s reshard.Status, err error) {
 	err = r.ask(ctx, action, shards, nil, &s)
 	return s, err
