@@ -3,6 +3,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -157,17 +158,9 @@ const mostReplicas = 3
 // replicateEverywhere returns a keyspace that is replicated to every data centre: to mostReplicas
 // nodes, or to all nodes where there are fewer.
 func (o ownTables) replicateEverywhere(ctx context.Context) (*schema.Keyspace, error) {
-	nodes := map[string]int{} // by data centre
-	for _, cql := range []string{"SELECT data_center FROM system.local", "SELECT data_center FROM system.peers"} {
-		rows, err := o.Query(ctx, wire.One, cql)
-		if err != nil {
-			return nil, wrap("read the data centres", err)
-		}
-		for _, r := range rows {
-			if dc := string(r["data_center"]); dc != "" {
-				nodes[dc]++
-			}
-		}
+	nodes, _, err := o.dataCentres(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if len(nodes) == 0 {
 		return nil, fmt.Errorf("create the catalogue's keyspace: the store names no data centre; create keyspace %s with the replication that suits you", Keyspace)
@@ -177,4 +170,23 @@ func (o ownTables) replicateEverywhere(ctx context.Context) (*schema.Keyspace, e
 		k.Replication[dc] = strconv.Itoa(min(n, mostReplicas))
 	}
 	return k, nil
+}
+
+// dataCentres returns the number of nodes of each data centre, and the one of a node that the door
+// is connected to.
+func (o ownTables) dataCentres(ctx context.Context) (nodes map[string]int, own string, err error) {
+	nodes = map[string]int{}
+	for _, cql := range []string{"SELECT data_center FROM system.local", "SELECT data_center FROM system.peers"} {
+		rows, err := o.Query(ctx, wire.One, cql)
+		if err != nil {
+			return nil, "", wrap("read the data centres", err)
+		}
+		for _, r := range rows {
+			if dc := string(r["data_center"]); dc != "" {
+				nodes[dc]++
+				own = cmp.Or(own, dc) // the first row is of system.local
+			}
+		}
+	}
+	return nodes, own, nil
 }

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"context"
 	"log/slog"
 	mathrand "math/rand/v2"
 	"slices"
@@ -95,5 +96,57 @@ func TestDoorsRegister(t *testing.T) {
 	defer c.Close()
 	if err := c.Start(t.Context()); err == nil || !strings.Contains(err.Error(), `format "7"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// twoNodes is a store of one node that tells the door of another.
+type twoNodes struct{ store.Store }
+
+func (s twoNodes) MaxVersion(ctx context.Context) (wire.Version, error) {
+	return s.Store.(store.Versioned).MaxVersion(ctx)
+}
+
+func (s twoNodes) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	l, err := s.Store.Open(ctx, o)
+	return twoNodesLink{l, o.Version}, err
+}
+
+type twoNodesLink struct {
+	store.Link
+	version wire.Version
+}
+
+func (l twoNodesLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
+	if req.Op == wire.OpQuery {
+		if q, err := wire.ParseQuery(l.version, req.Body); err == nil && string(q.Text) == "SELECT data_center FROM system.peers" {
+			q.Text = []byte("SELECT data_center FROM system.local")
+			req.Body = wire.AppendQuery(nil, l.version, &q)
+		}
+	}
+	l.Link.Send(ctx, req, reply)
+}
+
+// TestThinCatalogue checks that a door warns when it starts if the catalogue has fewer replicas than
+// the cluster could give it.
+func TestThinCatalogue(t *testing.T) {
+	st := embedded(t)
+	first := startDoorAt(t, st, "a:1")
+	defer first.Close()
+	s := newSceneOf(t, st, first)
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, c int, PRIMARY KEY (k, c))"+shardedByFour)
+	for _, c := range []struct {
+		st   store.Store
+		want bool
+	}{{st, false}, {twoNodes{st}, true}} {
+		var log strings.Builder
+		r := newDoorAt(c.st, "b:1")
+		r.opts.Log = slog.New(slog.NewTextHandler(&log, nil))
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if got := strings.Contains(log.String(), "1 of the 2 nodes"); got != c.want {
+			t.Errorf("warned: %t, want %t:\n%s", got, c.want, &log)
+		}
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
@@ -46,6 +48,9 @@ func (r *Router) Start(ctx context.Context) error {
 			r.opts.Log.Warn("there is no catalogue yet, and this door cannot make it: until the first sharded table is created, drivers see no other door", "error", err)
 		}
 	}
+	if x.doors.member != nil {
+		r.warnThin(ctx)
+	}
 	rules, err := r.definer.rules.start(ctx)
 	if err != nil {
 		return fmt.Errorf("start the router: %w", err)
@@ -63,6 +68,17 @@ func (r *Router) Start(ctx context.Context) error {
 	r.done.Go(func() { newKeeper(x, r.definer.movers).run(ctx) })
 	r.done.Go(func() { x.rollovers.run(ctx) })
 	return nil
+}
+
+// warnThin warns if the catalogue has so few replicas that sharded tables depend on one node.
+func (r *Router) warnThin(ctx context.Context) {
+	switch thin, err := r.schema.catalog.Thin(ctx); {
+	case err != nil:
+		r.opts.Log.Warn("the door does not know how many replicas the catalogue has", "error", err)
+	case len(thin) > 0:
+		r.opts.Log.Warn("the catalogue has few replicas: sharded tables cannot be used while one of its nodes is down; at the cluster, raise them by ALTER KEYSPACE "+
+			catalog.Keyspace+", and then run nodetool repair "+catalog.Keyspace, "replicas", strings.Join(thin, ", "))
+	}
 }
 
 // Close stops what Start began. The door must have stopped before.
