@@ -352,6 +352,56 @@ func TestHostsAreFoundAndReplaced(t *testing.T) {
 	})
 }
 
+// TestRequestsOfLeavingHost checks that a host which leaves the cluster still answers what it was
+// sent, and gets nothing more.
+func TestRequestsOfLeavingHost(t *testing.T) {
+	a, b := newServer(t), newServer(t)
+	a.peers, b.peers = []string{b.addr}, []string{a.addr}
+	arrived, release := make(chan struct{}), make(chan struct{})
+	b.handle = func(ss *session, h wire.Header, body []byte) {
+		if strings.Contains(string(body), "UPDATE") {
+			close(arrived)
+			go func() {
+				<-release
+				ss.reply(h, wire.OpResult, []byte("b"))
+			}()
+			return
+		}
+		ss.reply(h, wire.OpResult, []byte("b"))
+	}
+	cl := connectTo(t, Options{ConnsPerHost: 1}, a)
+	l := open(t, cl, store.LinkOptions{})
+	p := l.(*link).p
+	var c *conn
+	eventually(t, "there is a connection to the second host", func() bool {
+		h := p.live.Load().of[cl.hostAt(b.addr)]
+		c = h.pick()
+		return c != nil
+	})
+	got := make(chan wire.Message, 1)
+	if !c.forward(wire.Message{Op: wire.OpQuery, Body: query(wire.V5, "UPDATE a SET b = 1 WHERE c = 1")}, &replier{func(m wire.Message) { got <- m }}, 0) {
+		t.Fatal("the connection takes nothing")
+	}
+	c.t.Flush()
+	<-arrived
+	a.mu.Lock()
+	a.peers = nil
+	a.mu.Unlock()
+	a.event(wire.Event{Type: wire.EventTopology, Change: "REMOVED_NODE", Addr: netip.MustParseAddrPort(b.addr)})
+	eventually(t, "one host is left", func() bool { return len(cl.Hosts()) == 1 })
+	for range 10 {
+		cl.beat()
+		if resp := ask(t, l, wire.OpQuery, query(wire.V5, "SELECT 1")); resp.Op != wire.OpResult || string(resp.Body) == "b" {
+			t.Errorf("the host that has left gets requests: %s %q", resp.Op, resp.Body)
+		}
+	}
+	close(release)
+	if m := <-got; m.Op != wire.OpResult {
+		t.Errorf("a write that the host carried out was answered with %s", m.Op)
+	}
+	eventually(t, "the connection is closed", func() bool { cl.beat(); return b.count() == 0 })
+}
+
 func TestEvents(t *testing.T) {
 	s := newServer(t)
 	cl := connectTo(t, Options{}, s)

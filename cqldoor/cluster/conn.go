@@ -40,8 +40,11 @@ type conn struct {
 	full     atomic.Bool  // more than maxPending bytes waited to be written
 	out      atomic.Bool  // no stream is free; set under mu
 	ended    atomic.Bool  // set under mu
+	leaving  atomic.Bool  // the host has left the cluster: no new requests
 	tick     atomic.Uint32
 	heard    atomic.Uint32 // tick at which something arrived last
+
+	unused int // beats without a request since the host left; only beat uses it
 
 	mu      sync.Mutex
 	slots   []slot // grows in steps; the indexes are stream ids
@@ -133,8 +136,8 @@ func (c *conn) requestOf(id int16, to store.Receiver) (req wire.Message, ok bool
 	return wire.Message{Op: s.op, Flags: s.flags, Body: slices.Clone(s.body)}, true
 }
 
-// takes reports whether the connection takes another request. It does not if it has ended, has too
-// much to write already, or has too many requests in flight.
+// takes reports whether the connection takes another request. It does not if it has ended, its host
+// has left the cluster, it has too much to write already, or it has too many requests in flight.
 func (c *conn) takes() bool {
 	if c.full.Load() {
 		if c.t.Full() {
@@ -142,7 +145,7 @@ func (c *conn) takes() bool {
 		}
 		c.full.Store(false)
 	}
-	return !c.ended.Load() && !c.out.Load() && c.inFlight.Load() < c.most
+	return !c.ended.Load() && !c.leaving.Load() && !c.out.Load() && c.inFlight.Load() < c.most
 }
 
 // takeFree takes a free stream. The caller holds mu.
@@ -320,10 +323,18 @@ func (c *conn) close(why string) {
 	c.t.Close()
 }
 
-// beat runs once a second. It gives up requests that are too old and asks a silent host for a sign
-// of life. A tick is a second.
+// beat runs once a second. It gives up requests that are too old, asks a silent host for a sign of
+// life, and closes a connection to a host that has left when all requests are answered. A tick is a
+// second.
 func (c *conn) beat(timeout, heartbeat uint32) {
 	now := c.tick.Add(1)
+	if c.leaving.Load() && c.inFlight.Load() == 0 {
+		// A request that found the connection just before the host left may not be counted yet.
+		if c.unused++; c.unused > 1 {
+			c.close("the host left the cluster")
+			return
+		}
+	}
 	silent := now - c.heard.Load()
 	switch {
 	case silent == heartbeat:

@@ -156,6 +156,9 @@ func (p *pool) set(conns []*conn) {
 	var hosts []hostConns
 next:
 	for _, c := range conns {
+		if c.leaving.Load() {
+			continue
+		}
 		for i := range hosts {
 			if hosts[i][0].host.addr == c.host.addr {
 				hosts[i] = append(hosts[i], c)
@@ -192,11 +195,11 @@ func (p *pool) add(d dialed, h *host) bool {
 // requests get an error.
 func (p *pool) resume() { p.queues.backlog.Resume() }
 
-// count returns the number of connections to a host. The caller holds mu.
+// count returns the number of connections to a host that take requests. The caller holds mu.
 func (p *pool) count(h *host) int {
 	n := 0
 	for _, c := range p.conns {
-		if c.host.addr == h.addr {
+		if c.host.addr == h.addr && !c.leaving.Load() {
 			n++
 		}
 	}
@@ -254,9 +257,12 @@ func (p *pool) followHosts(begin bool) {
 		delete(p.keepers, addr)
 		for _, c := range p.conns {
 			if c.host.addr == addr {
-				c.close("the host left the cluster")
+				c.leaving.Store(true) // beat closes it when its requests are answered
 			}
 		}
+	}
+	if len(gone) > 0 {
+		p.set(p.conns)
 	}
 }
 
