@@ -3,19 +3,26 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // application is a test suite from another project.
 type application struct {
-	Name    string // its folder here, and the name to select it
+	Name    string // to select it
+	Folder  string // its folder here; empty: Name
 	Title   string
-	Module  string // its module; go.mod in its folder has the version
-	Package string // of the tests, in that module; empty: the module's own
-	Run     string // pattern of the tests to run; empty: all
+	Module  string // its Go module, or its jar as GROUP:ARTIFACT; go.mod or pom.xml in its folder has the version
+	Java    string // the program in its folder that runs the tests of jars; empty: they are a Go package's
+	Package string // of the tests: in that module (empty: the module's own), or a jar
+	Run     string // the tests to run: a pattern, or in Java their names; empty: all
 	API     api
 
 	// Env returns environment variables that say where the store is.
@@ -31,7 +38,7 @@ type application struct {
 	// At is the address that is built into the tests. The command forwards connections to it to the
 	// store. Empty: Env tells the tests the address.
 	At string
-	// Build lists further arguments of the compilation, and Args those of the compiled tests.
+	// Build lists further arguments of the compilation, and Args those of the compiled program.
 	Build, Args []string
 	// Explained lists the tests that fail or are left out, with the reason.
 	Explained []explanation
@@ -89,6 +96,31 @@ func (a *application) leftOut(setting string) string {
 	return strings.Join(names, "|")
 }
 
-func (a *application) importPath() string { return path.Join(a.Module, a.Package) }
+// importPath returns the name of the tests' package.
+func (a *application) importPath() string {
+	if a.Java != "" {
+		return a.Package
+	}
+	return path.Join(a.Module, a.Package)
+}
 
-var applications = []*application{dynamo, vault, jaeger, temporal}
+func (a *application) folder() string { return cmp.Or(a.Folder, a.Name) }
+
+// pinned returns the application's version. home is the folder of this command.
+func (a *application) pinned(home string) (string, error) {
+	folder := filepath.Join(home, a.folder())
+	if a.Java != "" {
+		return jarVersion(folder, a.Module)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	m := regexp.MustCompile(regexp.QuoteMeta(a.Module) + ` (v\S+)`).FindSubmatch(text)
+	if m == nil {
+		return "", fmt.Errorf("%s/go.mod does not pin %s", folder, a.Module)
+	}
+	return string(m[1]), nil
+}
+
+var applications = []*application{dynamo, vault, jaeger, temporal, pekkoCassandra, pekkoDynamoDB}

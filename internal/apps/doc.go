@@ -4,9 +4,10 @@
 // stores behind evenkeel and on evenkeel itself. It prints how many tests passed in each setting:
 // `make test-apps`.
 //
-// Each application is a Go module. Its own folder pins it and its dependencies (go.mod, go.sum), so
-// that the project does not depend on it. The command compiles and runs the module's tests
-// unchanged. If an address is built into a test, the command listens there and forwards to the
+// Each application is a Go module, or a Java library. Its own folder pins it and its dependencies
+// (go.mod, go.sum; pom.xml), so that the project does not depend on it. The command runs its tests
+// unchanged: it compiles those of a Go module, and for those that a jar publishes a program of the
+// folder that runs them and prints what happens as test2json does. If an address is built into a test, the command listens there and forwards to the
 // store.
 //
 // Each suite runs in several settings:

@@ -53,11 +53,15 @@ func (o *options) check(names []string) error {
 		o.chosen = applications
 	}
 	for _, n := range names {
-		i := slices.IndexFunc(applications, func(a *application) bool { return a.Name == n })
-		if i < 0 {
+		found := false
+		for _, a := range applications {
+			if a.Name == n || a.folder() == n {
+				o.chosen, found = append(o.chosen, a), true
+			}
+		}
+		if !found {
 			return fmt.Errorf("there is no application %q here; they are folders of internal/apps", n)
 		}
-		o.chosen = append(o.chosen, applications[i])
 	}
 	return nil
 }

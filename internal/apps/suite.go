@@ -23,12 +23,15 @@ type suite struct {
 	version string // of the application's module
 	root    string // the folder of that module in the go command's cache
 	folder  string // of the tests' package
-	binary  string
+	command func(ctx context.Context, setting string) *exec.Cmd
 }
 
 // compile compiles the tests of an application. home is the folder of this command.
 func compile(ctx context.Context, a *application, home, dir string) (*suite, error) {
-	module := filepath.Join(home, a.Name)
+	if a.Java != "" {
+		return compileJava(ctx, a, home, dir)
+	}
+	module := filepath.Join(home, a.folder())
 	out, err := output(ctx, module, "go", "mod", "download", "-json", a.Module)
 	if err != nil {
 		return nil, err
@@ -37,8 +40,18 @@ func compile(ctx context.Context, a *application, home, dir string) (*suite, err
 	if err := json.Unmarshal(out, &m); err != nil {
 		return nil, fmt.Errorf("go mod download %s: %w", a.Module, err)
 	}
-	s := &suite{app: a, version: m.Version, root: m.Dir, folder: filepath.Join(m.Dir, filepath.FromSlash(a.Package)), binary: filepath.Join(dir, a.Name+".test")}
-	args := slices.Concat([]string{"test", "-p", "1", "-c", "-o", s.binary}, a.Build, []string{a.importPath()})
+	binary := filepath.Join(dir, a.Name+".test")
+	s := &suite{app: a, version: m.Version, root: m.Dir, folder: filepath.Join(m.Dir, filepath.FromSlash(a.Package)), command: func(ctx context.Context, setting string) *exec.Cmd {
+		args := append([]string{"tool", "test2json", "-t", binary, "-test.v=test2json", "-test.timeout=15m", "-test.count=1"}, a.Args...)
+		if a.Run != "" {
+			args = append(args, "-test.run="+a.Run)
+		}
+		if skip := a.leftOut(setting); skip != "" {
+			args = append(args, "-test.skip="+skip)
+		}
+		return exec.CommandContext(ctx, "go", args...)
+	}}
+	args := slices.Concat([]string{"test", "-p", "1", "-c", "-o", binary}, a.Build, []string{a.importPath()})
 	_, err = output(ctx, module, "go", args...)
 	return s, err
 }
@@ -57,14 +70,7 @@ func (s *suite) run(ctx context.Context, setting string, e endpoint, log *os.Fil
 			return nil, fmt.Errorf("prepare: %w", err)
 		}
 	}
-	args := append([]string{"-test.v=test2json", "-test.timeout=15m", "-test.count=1"}, s.app.Args...)
-	if s.app.Run != "" {
-		args = append(args, "-test.run="+s.app.Run)
-	}
-	if skip := s.app.leftOut(setting); skip != "" {
-		args = append(args, "-test.skip="+skip)
-	}
-	tests := exec.CommandContext(ctx, "go", append([]string{"tool", "test2json", "-t", s.binary}, args...)...)
+	tests := s.command(ctx, setting)
 	tests.Dir = s.folder
 	tests.Env = append(os.Environ(), s.app.Env(e)...)
 	tests.Stderr = log
