@@ -22,7 +22,7 @@ CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ {print $$1}')
 WITH       = $(GO) run ./internal/testkit/cmd/with-cassandra
 STATIC     = $(GO) tool -modfile=internal/lint/tools/go.mod
 
-.PHONY: help build check test test-apps race soak attack diff-dynamodb-local bench-cql bench-dynamodb bench-reshard bench-workbench score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
+.PHONY: help build check test test-apps test-ring race soak attack diff-dynamodb-local bench-cql bench-ring bench-dynamodb bench-reshard bench-workbench score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -49,6 +49,9 @@ test-apps: deps build ## the storage tests of real applications, on the stores a
 	$(GO) build -o bin/apps ./internal/apps
 	bin/apps -evenkeel bin/evenkeel $(if $(UPDATE),-update) $(APPSFLAGS) $(APPS)
 
+test-ring: deps ## a door in front of three Cassandra nodes under load: killed, paused, joined, decommissioned
+	$(GO) test -count 1 -timeout $(HUNG) -v -run '^TestRing$$' ./internal/ringtest -args -ring.full
+
 soak: deps ## property tests with fresh seeds for SOAKTIME (1h)
 	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(SOAKTIME)
 
@@ -66,6 +69,10 @@ bench-cql: deps build ## the CQL door and the engine against their peers: ratios
 	cd internal/bench/cqlproxy && $(GO) build -o ../../../bin/cql-proxy github.com/datastax/cql-proxy
 	$(GO) build -o bin/bench-cql ./internal/bench/cql
 	$(GO) run ./internal/testkit/cmd/with-cassandra bin/bench-cql -evenkeel bin/evenkeel -cql-proxy bin/cql-proxy $(BENCHFLAGS)
+
+bench-ring: deps build ## doors in front of three Cassandra nodes: token-aware against any node, hedges against none
+	$(GO) build -o bin/bench-cql ./internal/bench/cql
+	bin/bench-cql -ring -evenkeel bin/evenkeel $(BENCHFLAGS)
 
 bench-dynamodb: deps build ## the DynamoDB door and the engine against their peers: ratios
 	$(GO) build -o bin/bench-dynamodb ./internal/bench/dynamodb

@@ -4,7 +4,10 @@ package ringtest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,18 +16,35 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/door"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
-// launch starts a ring of n nodes, which ends with the test.
+const heapMB = 384 // of each node
+
+// launch starts a ring of n nodes, which ends with the test. It returns when each node knows all
+// others.
 func launch(t *testing.T, n int, o cassandra.Options) []*cassandra.Instance {
 	t.Helper()
-	o.HeapMB = 384
+	o.HeapMB = heapMB
 	nodes, err := cassandra.LaunchRing(t.Context(), n, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, node := range nodes {
-		t.Cleanup(node.Close)
+	for i, node := range nodes {
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Logf("the end of the log of node %d:\n%s", i+1, node.LogTail(20))
+			}
+			node.Close()
+		})
+	}
+	for i, node := range nodes {
+		s := session(t, node.Addr(), nil)
+		await(t, fmt.Sprintf("node %d knows all others", i+1), 100*time.Millisecond, func() (bool, error) {
+			var peers int
+			err := s.Query("SELECT count(*) FROM system.peers_v2").Scan(&peers)
+			return peers == n-1, err
+		})
 	}
 	return nodes
 }
@@ -71,8 +91,8 @@ func session(t *testing.T, addr string, change func(c *gocql.ClusterConfig)) *go
 	cfg := gocql.NewCluster(addr)
 	cfg.DisableInitialHostLookup, cfg.Timeout, cfg.ConnectTimeout = true, time.Minute, time.Minute
 	cfg.RetryPolicy = nil
-	// The nodes and the door share an address and differ by their ports. The driver looks a node up
-	// by its address, so when it hears that one of them is down it closes its connections to another.
+	// The driver looks hosts up by their addresses, and the first node has the door's: when it hears
+	// that the node is down, it would close its connections to the door.
 	cfg.Events.DisableNodeStatusEvents, cfg.Events.DisableTopologyEvents = true, true
 	if change != nil {
 		change(cfg)
@@ -106,24 +126,92 @@ func exec(t *testing.T, s *gocql.Session, text string, values ...any) {
 	}
 }
 
-// In front of two nodes, which tests share because it takes long to start them.
+var full = flag.Bool("ring.full", false, "in front of three nodes: kill, pause, add and remove nodes under load")
+
+// TestRing puts doors in front of two nodes, or with -ring.full of three. Its parts share the nodes
+// because it takes long to start them.
 func TestRing(t *testing.T) {
-	nodes := launch(t, 2, cassandra.Options{})
-	t.Run("locality", func(t *testing.T) { locality(t, nodes) })
+	if !*full {
+		nodes := launch(t, 2, cassandra.Options{})
+		t.Run("local", func(t *testing.T) { locality(t, "local", 1, nodes) })
+		return
+	}
+	o := cassandra.Options{Durable: true}
+	nodes, binary := launch(t, 3, o), build(t)
+	t.Run("faults", func(t *testing.T) { faults(t, binary, nodes) })
+	t.Run("local", func(t *testing.T) { locality(t, "local", 2, nodes) })
+	t.Run("untouched", func(t *testing.T) { untouched(t, binary, nodes) })
+	t.Run("changes", func(t *testing.T) { nodes = changes(t, binary, nodes, o) })
+	t.Run("local after changes", func(t *testing.T) { locality(t, "changed", 2, nodes) })
+}
+
+// under starts a door and puts a load on it: on a plain table and on a sharded one.
+func under(t *testing.T, binary, keyspace string, nodes []*cassandra.Instance) *load {
+	addr := loopback.FreeAddr(t)
+	serve(t, binary, addr, "--cassandra", nodes[0].Addr())
+	client := session(t, addr, func(c *gocql.ClusterConfig) { c.NumConns = 4 })
+	exec(t, client, "CREATE KEYSPACE "+keyspace+" WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 3}")
+	exec(t, client, "CREATE TABLE "+keyspace+".plain (day int, id int, body text, PRIMARY KEY (day, id))")
+	exec(t, client, "CREATE TABLE "+keyspace+".sharded (day int, id int, body text, PRIMARY KEY (day, id)) WITH write_sharding = {'shards': '20'}")
+	return startLoad(t, client, keyspace+".plain", keyspace+".sharded")
+}
+
+var (
+	// ofCluster lists the errors that Cassandra itself gives while it does not know yet which nodes are
+	// there.
+	ofCluster = []string{"write: the cluster's write timeout", "read: the cluster's read timeout", "write: the cluster's unavailable", "read: the cluster's unavailable"}
+	// unanswered adds what a door answers to a request that was sent to a node and not answered.
+	unanswered = append([]string{"write: the door's write timeout", "read: the door's overloaded"}, ofCluster...)
+)
+
+// faults kills, restarts and pauses nodes under load.
+func faults(t *testing.T, binary string, nodes []*cassandra.Instance) {
+	l := under(t, binary, "faults", nodes)
+	l.during(t, "nothing happens", func() error { time.Sleep(5 * time.Second); return nil })
+	for i, n := range nodes[:2] { // the first is the door's contact point
+		name := fmt.Sprintf("node %d ", i+1)
+		l.during(t, name+"is killed", n.Kill, unanswered...)
+		l.during(t, name+"starts again", func() error { return n.Restart(t.Context()) }, ofCluster...)
+	}
+	l.during(t, "node 3 stands still", nodes[2].Pause, unanswered...)
+	l.during(t, "node 3 goes on", nodes[2].Continue, unanswered...)
+	l.verify(t)
+}
+
+// changes lets a node join and another leave under load. It returns the nodes that are left.
+func changes(t *testing.T, binary string, nodes []*cassandra.Instance, o cassandra.Options) []*cassandra.Instance {
+	o.HeapMB = heapMB
+	l := under(t, binary, "changes", nodes)
+	l.during(t, "a node joins", func() error {
+		n, err := cassandra.Join(t.Context(), o, nodes)
+		if err == nil {
+			nodes = append(nodes, n)
+		}
+		return err
+	}, unanswered...)
+	l.during(t, "node 2 leaves", func() error {
+		out, err := nodes[1].Tools().Nodetool("-pp", "decommission")
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nodes[1].Stop()
+	}, unanswered...)
+	l.verify(t)
+	return slices.Delete(nodes, 1, 2)
 }
 
 // locality checks that the shards of a read are read by the node that coordinates: nineteen
 // of twenty at least.
-func locality(t *testing.T, nodes []*cassandra.Instance) {
+func locality(t *testing.T, keyspace string, replicas int, nodes []*cassandra.Instance) {
 	direct := session(t, nodes[0].Addr(), nil)
-	exec(t, direct, "CREATE KEYSPACE local WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1}")
+	exec(t, direct, fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': %d}", keyspace, replicas))
 	cl := connect(t, cluster.Options{}, nodes)
 	client := session(t, door.Start(t, cl), func(c *gocql.ClusterConfig) { c.Consistency = gocql.LocalOne })
-	exec(t, client, "CREATE TABLE local.blogs (day int, title text, body text, PRIMARY KEY (day, title)) WITH write_sharding = {'shards': '40'}")
-	const days, titles = 5, 200
+	exec(t, client, "CREATE TABLE "+keyspace+".blogs (day int, title text, body text, PRIMARY KEY (day, title)) WITH write_sharding = {'shards': '40'} AND speculative_retry = 'NEVER'")
+	const titles = 200
 	for day := range days {
 		for i := range titles {
-			exec(t, client, "INSERT INTO local.blogs (day, title, body) VALUES (?, ?, 'b')", day, fmt.Sprintf("title %d", i))
+			exec(t, client, "INSERT INTO "+keyspace+".blogs (day, title, body) VALUES (?, ?, 'b')", day, fmt.Sprintf("title %d", i))
 		}
 	}
 	allConnected(t, cl, len(nodes))
@@ -136,7 +224,7 @@ func locality(t *testing.T, nodes []*cassandra.Instance) {
 		}
 	}
 	for range 3 { // until it is known how long rows are
-		read("SELECT title, body FROM local.blogs WHERE day = ?", 0)
+		read("SELECT title, body FROM "+keyspace+".blogs WHERE day = ?", 0)
 	}
 	for _, n := range nodes {
 		if out, err := n.Tools().Nodetool("-pp", "settraceprobability", "1"); err != nil {
@@ -144,16 +232,16 @@ func locality(t *testing.T, nodes []*cassandra.Instance) {
 		}
 	}
 	for day := range days {
-		read("SELECT title, body FROM local.blogs WHERE day = ?", day)
-		read("SELECT count(*) FROM local.blogs WHERE day = ?", day)
-		read("SELECT body FROM local.blogs WHERE day = ? AND title = ?", day, "title 7")
+		read("SELECT title, body FROM "+keyspace+".blogs WHERE day = ?", day)
+		read("SELECT count(*) FROM "+keyspace+".blogs WHERE day = ?", day)
+		read("SELECT body FROM "+keyspace+".blogs WHERE day = ? AND title = ?", day, "title 7")
 	}
 	for _, n := range nodes {
 		if out, err := n.Tools().Nodetool("-pp", "settraceprobability", "0"); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	here, all, requests := reads(t, direct, "local", "blogs", days*40*2)
+	here, all, requests := reads(t, direct, keyspace, "blogs", days*40*2)
 	t.Logf("%d of %d shards were read by the node that was asked, in %d requests", here, all, requests)
 	if here*20 < all*19 {
 		t.Errorf("%d of %d shards were read by the node that was asked", here, all)
@@ -169,19 +257,19 @@ func reads(t *testing.T, s *gocql.Session, keyspace, table string, least int) (h
 		before := all
 		here, all, requests = 0, 0, 0
 		var id gocql.UUID
-		var port int
-		sessions := s.Query("SELECT session_id, coordinator_port FROM system_traces.sessions").Iter()
-		for sessions.Scan(&id, &port) {
-			var at int
+		var coordinator net.IP
+		sessions := s.Query("SELECT session_id, coordinator FROM system_traces.sessions").Iter()
+		for sessions.Scan(&id, &coordinator) {
+			var at net.IP
 			var activity string
 			of := 0
-			events := s.Query("SELECT source_port, activity FROM system_traces.events WHERE session_id = ?", id).Iter()
+			events := s.Query("SELECT source, activity FROM system_traces.events WHERE session_id = ?", id).Iter()
 			for events.Scan(&at, &activity) {
 				if activity != "Executing single-partition query on "+table {
 					continue
 				}
 				of++
-				if at == port {
+				if at.Equal(coordinator) {
 					here++
 				}
 			}

@@ -33,9 +33,6 @@ func TestTwoNodes(t *testing.T) {
 	}
 	cfg := gocql.NewCluster(nodes[0].Addr())
 	cfg.DisableInitialHostLookup, cfg.Timeout, cfg.ConnectTimeout = true, time.Minute, time.Minute
-	// The nodes share an address and differ by their ports. The driver looks a node up by its
-	// address, so when it hears that one of them is down it closes its connections to the other.
-	cfg.Events.DisableNodeStatusEvents, cfg.Events.DisableTopologyEvents = true, true
 	session, err := cfg.CreateSession()
 	if err != nil {
 		t.Fatal(err)

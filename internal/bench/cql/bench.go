@@ -21,6 +21,7 @@ type bench struct {
 	report *report
 
 	direct, proxy, door, embedded *measure.Process
+	store, doors                  []int // processes of Cassandra, and of the doors in front of it
 	sessions                      []*gocql.Session
 }
 
@@ -38,6 +39,7 @@ func (b *bench) start(ctx context.Context) error {
 	if b.door, err = measure.Launch(ctx, "evenkeel", addr, b.Evenkeel, "serve", "--listen-cql", addr, "--listen-http", "off", "--listen-dynamodb", "off", "--cassandra", b.cassandra); err != nil {
 		return err
 	}
+	b.store, b.doors = []int{b.direct.PID}, []int{b.door.PID}
 	if b.options.proxy != "" {
 		if addr, err = measure.FreeAddr(); err != nil {
 			return err

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command cql measures the CQL door and the embedded engine against their peers, and prints ratios:
-// `make bench-cql`.
+// `make bench-cql`. With -ring it measures doors in front of three nodes that it starts: `make
+// bench-ring`.
 //
 // Everything runs on this machine at once, so absolute times mean little. Each comparison consists of
 // interleaved rounds in one run, after a warm-up, and divides the medians of the rounds. CPU is the
@@ -26,6 +27,7 @@ type options struct {
 	rounds    int
 	length    time.Duration
 	rows      int
+	ring      bool
 }
 
 func main() {
@@ -37,10 +39,19 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 7, "interleaved rounds of each comparison")
 	flag.DurationVar(&o.length, "length", 2*time.Second, "length of one round of point operations")
 	flag.IntVar(&o.rows, "rows", 100_000, "rows of the day")
+	flag.BoolVar(&o.ring, "ring", false, "measure token-aware requests and hedges in front of three nodes of its own, and nothing else")
 	measure.Main(func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
+	if o.ring && o.Evenkeel != "" {
+		b := &bench{options: o, report: &report{}}
+		defer b.close()
+		if err := b.onRing(ctx); err != nil {
+			return err
+		}
+		return o.Report(b.report, b.report.print)
+	}
 	if o.cassandra == "" || o.Evenkeel == "" {
 		return fmt.Errorf("-cassandra and -evenkeel are needed; `make bench-cql` gives them")
 	}

@@ -109,9 +109,19 @@ func (b *bench) ways(ctx context.Context, what string, ways []way, repeat, rows 
 	return nil
 }
 
-// usage returns the CPU time of Cassandra, the door, and this process.
+// usage returns the CPU time of Cassandra, the doors, and this process.
 func (b *bench) usage() [3]time.Duration {
-	return [3]time.Duration{measure.CPU(b.direct.PID), measure.CPU(b.door.PID), measure.CPU(os.Getpid())}
+	return [3]time.Duration{b.storeCPU(), cpu(b.doors...), measure.CPU(os.Getpid())}
+}
+
+// storeCPU returns the CPU time of Cassandra.
+func (b *bench) storeCPU() time.Duration { return cpu(b.store...) }
+
+func cpu(pids ...int) (all time.Duration) {
+	for _, pid := range pids {
+		all += measure.CPU(pid)
+	}
+	return all
 }
 
 // readPage reads one page as an application does.

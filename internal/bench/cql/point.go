@@ -45,19 +45,19 @@ func (b *bench) points(ctx context.Context) error {
 	for _, n := range layouts[1:] {
 		arms = append(arms, arm{fmt.Sprintf("evenkeel, N = %d", n), b.door, tableOf(n)})
 	}
-	return b.compare(ctx, "point", arms)
+	return b.compare(ctx, "point", operations, arms)
 }
 
 // engine compares the embedded engine with Cassandra.
 func (b *bench) engine(ctx context.Context) error {
-	return b.compare(ctx, "embedded", []arm{
+	return b.compare(ctx, "embedded", operations, []arm{
 		{"Cassandra", b.direct, tableOf(0)},
 		{"evenkeel embedded", b.embedded, tableOf(0)},
 		{"evenkeel embedded, N = 50", b.embedded, tableOf(50)},
 	})
 }
 
-func (b *bench) compare(ctx context.Context, what string, arms []arm) error {
+func (b *bench) compare(ctx context.Context, what string, operations []operation, arms []arm) error {
 	for _, op := range operations {
 		for _, inFlight := range []int{1, 48} {
 			measure.Progress("%s %s, %d in flight", what, op.name, inFlight)
@@ -90,7 +90,7 @@ func (b *bench) once(a arm, op operation, inFlight int) (measure.Sample, error) 
 		return measure.Sample{}, err
 	}
 	var raw []byte
-	own, backend := measure.CPU(a.server.PID), measure.CPU(b.direct.PID)
+	own, backend := measure.CPU(a.server.PID), b.storeCPU()
 	s, err := c.drive(inFlight, b.length, func(dst []byte, i int) []byte {
 		var n int
 		raw, n = op.values(raw[:0], i*7919%b.rows)
@@ -99,6 +99,6 @@ func (b *bench) once(a arm, op operation, inFlight int) (measure.Sample, error) 
 		p.SetSkipMetadata(true)
 		return wire.AppendExecute(dst, wire.V4, &wire.Execute{ID: id, Params: p})
 	})
-	s.CPU, s.Backend = measure.CPU(a.server.PID)-own, measure.CPU(b.direct.PID)-backend
+	s.CPU, s.Backend = measure.CPU(a.server.PID)-own, b.storeCPU()-backend
 	return s, err
 }

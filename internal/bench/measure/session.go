@@ -13,7 +13,7 @@ func Connect(addr string) (*gocql.Session, error) {
 	c := gocql.NewCluster(addr)
 	c.ProtoVersion = 4
 	c.NumConns = 2
-	c.Timeout = 30 * time.Second
+	c.Timeout, c.ConnectTimeout = 30*time.Second, 30*time.Second
 	c.WriteCoalesceWaitTime = 0
 	c.Consistency = gocql.LocalOne
 	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())

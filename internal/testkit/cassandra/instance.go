@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,13 +51,14 @@ const (
 )
 
 // Launch starts an instance and waits until it serves CQL. Close ends it.
-func Launch(ctx context.Context, o Options) (*Instance, error) { return join(ctx, o, nil) }
+func Launch(ctx context.Context, o Options) (*Instance, error) { return Join(ctx, o, nil) }
 
-// LaunchRing starts n instances of one cluster, one after another. Close ends each.
+// LaunchRing starts n instances of one cluster, one after another: at 127.0.0.1, 127.0.0.2 and so
+// on. Close ends each.
 func LaunchRing(ctx context.Context, n int, o Options) ([]*Instance, error) {
 	var ring []*Instance
 	for range n {
-		i, err := join(ctx, o, ring)
+		i, err := Join(ctx, o, ring)
 		if err != nil {
 			for _, i := range ring {
 				i.Close()
@@ -68,8 +70,9 @@ func LaunchRing(ctx context.Context, n int, o Options) ([]*Instance, error) {
 	return ring, nil
 }
 
-// join starts an instance, as another node of a ring if there is one.
-func join(ctx context.Context, o Options, ring []*Instance) (*Instance, error) {
+// Join starts an instance, as another node of a ring if there is one, at the address that follows
+// the last node's.
+func Join(ctx context.Context, o Options, ring []*Instance) (*Instance, error) {
 	o = o.withDefaults()
 	java, err := deps.Java()
 	if err != nil {
@@ -80,7 +83,7 @@ func join(ctx context.Context, o Options, ring []*Instance) (*Instance, error) {
 		return nil, fmt.Errorf("Cassandra's jars: %w", err)
 	}
 	// Another process may take a free port before Cassandra does. Then the JVM ends at once, and
-	// join tries other ports.
+	// Join tries other ports.
 	for attempt := 1; ; attempt++ {
 		i, err := launch(ctx, java, lib, o, ring)
 		if err == nil || attempt == 3 || !errors.Is(err, errPortTaken) {
@@ -96,17 +99,23 @@ func launch(ctx context.Context, java, lib string, o Options, ring []*Instance) 
 	if err != nil {
 		return nil, fmt.Errorf("Cassandra's directory: %w", err)
 	}
-	ports, err := freePorts(3)
+	address := "127.0.0.1"
+	if len(ring) > 0 {
+		last := netip.MustParseAddr(ring[len(ring)-1].layout.Address)
+		address = last.Next().String()
+	}
+	ports, err := freePorts(address, 3)
 	if err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
 	i := &Instance{java: java, layout: layout{
-		Options: o, Dir: dir, Native: ports[0], Storage: ports[1], Seed: ports[1], JMX: ports[2], Lib: lib,
+		Options: o, Dir: dir, Address: address, Native: ports[0], Storage: ports[1], JMX: ports[2], Lib: lib,
 		DataDir: filepath.Join(dir, "data"), ConfigDir: filepath.Join(dir, "conf"),
 	}}
+	i.layout.Seed = i.layout.storage()
 	if len(ring) > 0 {
-		i.layout.Seed = ring[0].layout.Storage
+		i.layout.Seed = ring[0].layout.storage()
 	}
 	if err := errors.Join(i.configure(), i.writeTools()); err != nil {
 		os.RemoveAll(dir)
@@ -140,6 +149,9 @@ func (i *Instance) configure() error {
 	if err := os.WriteFile(filepath.Join(i.layout.ConfigDir, "cassandra.yaml"), b.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("configure Cassandra: %w", err)
 	}
+	if err := os.WriteFile(filepath.Join(i.layout.ConfigDir, "cassandra-rackdc.properties"), []byte(rackdc), 0o644); err != nil {
+		return fmt.Errorf("configure Cassandra: %w", err)
+	}
 	b.Reset()
 	if err := logback.Execute(&b, i.layout); err != nil {
 		return fmt.Errorf("logback.xml: %w", err)
@@ -151,7 +163,17 @@ func (i *Instance) configure() error {
 }
 
 // Addr returns the host:port on which the instance serves CQL.
-func (i *Instance) Addr() string { return fmt.Sprintf("127.0.0.1:%d", i.layout.Native) }
+func (i *Instance) Addr() string { return fmt.Sprintf("%s:%d", i.layout.Address, i.layout.Native) }
+
+// PID returns the process of the instance; 0: it is stopped.
+func (i *Instance) PID() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.proc == nil {
+		return 0
+	}
+	return i.proc.p.Pid
+}
 
 // Log returns the path of the instance's log.
 func (i *Instance) Log() string { return filepath.Join(i.layout.Dir, "system.log") }
@@ -225,6 +247,24 @@ func (i *Instance) Kill() error {
 	return i.end(syscall.SIGKILL)
 }
 
+// Pause stops the process without closing its connections (SIGSTOP), until Continue or the end.
+func (i *Instance) Pause() error { return i.signal(syscall.SIGSTOP) }
+
+// Continue lets a paused process go on.
+func (i *Instance) Continue() error { return i.signal(syscall.SIGCONT) }
+
+func (i *Instance) signal(s syscall.Signal) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.proc == nil {
+		return errors.New("Cassandra is not running")
+	}
+	if err := i.proc.p.Signal(s); err != nil {
+		return fmt.Errorf("%v to Cassandra: %w", s, err)
+	}
+	return nil
+}
+
 // Close ends the process and removes its data.
 func (i *Instance) Close() {
 	_ = i.Kill() // it may have ended already
@@ -286,10 +326,12 @@ func spacious() string {
 	return os.TempDir()
 }
 
-func freePorts(n int) ([]int, error) {
+// freePorts returns ports that are free at an address. On systems other than Linux, 127.0.0.2 and
+// those that follow must be configured first.
+func freePorts(address string, n int) ([]int, error) {
 	var ports []int
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := net.Listen("tcp", address+":0")
 		if err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}

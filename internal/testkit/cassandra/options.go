@@ -18,6 +18,10 @@ type Options struct {
 	// HeapMB is the JVM's heap in MiB; default 512 (the process then takes about 0.9 GiB).
 	HeapMB int
 
+	// Durable makes a node that is killed keep each write that it has acknowledged. Otherwise it loses
+	// those of up to the last ten seconds.
+	Durable bool
+
 	// Settings are further lines of cassandra.yaml, such as "batch_size_fail_threshold: 50KiB".
 	Settings []string
 }
@@ -39,8 +43,9 @@ func (o Options) withDefaults() Options {
 type layout struct {
 	Options
 	Dir                string // everything that the instance writes
+	Address            string // on which the instance listens
 	Native, Storage    int    // ports
-	Seed               int    // the storage port of an existing node; the first node of a cluster has its own
+	Seed               string // the address and storage port of an existing node; the first node of a cluster has its own
 	JMX                int    // port for nodetool
 	Lib                string // the jars
 	DataDir, ConfigDir string
@@ -50,17 +55,22 @@ var yaml = template.Must(template.New("cassandra.yaml").Parse(`cluster_name: eve
 num_tokens: 16
 allocate_tokens_for_local_replication_factor: 1
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
+{{- if .Durable}}
+commitlog_sync: batch
+{{- else}}
 commitlog_sync: periodic
 commitlog_sync_period: 10000ms
+{{- end}}
 commitlog_segment_size: 8MiB
 commitlog_total_space: 128MiB
-endpoint_snitch: SimpleSnitch
+{{- /* SimpleSnitch would not let a node prefer itself among the replicas. */}}
+endpoint_snitch: GossipingPropertyFileSnitch
 seed_provider:
   - class_name: org.apache.cassandra.locator.SimpleSeedProvider
     parameters:
-      - seeds: "127.0.0.1:{{.Seed}}"
-listen_address: 127.0.0.1
-rpc_address: 127.0.0.1
+      - seeds: "{{.Seed}}"
+listen_address: {{.Address}}
+rpc_address: {{.Address}}
 storage_port: {{.Storage}}
 native_transport_port: {{.Native}}
 {{- /* A loaded machine is slow; what times out is told from what is wrong. */}}
@@ -98,6 +108,9 @@ auto_snapshot: false
 {{range .Settings}}{{.}}
 {{end}}`))
 
+// rackdc is cassandra-rackdc.properties: the place of each node.
+const rackdc = "dc=datacenter1\nrack=rack1\n"
+
 var logback = template.Must(template.New("logback.xml").Parse(`<configuration>
   <appender name="FILE" class="ch.qos.logback.core.FileAppender">
     <file>{{.Dir}}/system.log</file>
@@ -122,8 +135,11 @@ const (
 		jdk.management/com.sun.management.internal java.rmi/sun.rmi.transport.tcp`
 )
 
+// storage returns the address for other nodes.
+func (l layout) storage() string { return fmt.Sprintf("%s:%d", l.Address, l.Storage) }
+
 func (l layout) ringDelay() int {
-	if l.Seed == l.Storage {
+	if l.Seed == l.storage() {
 		return 100
 	}
 	return 5000
@@ -159,7 +175,8 @@ func (l layout) arguments() []string {
 		"-Dcassandra.skip_wait_for_gossip_to_settle=0",
 		fmt.Sprintf("-Dcassandra.ring_delay_ms=%d", l.ringDelay()),
 		"-Dcassandra.superuser_setup_delay_ms=0",
-		"-Dcassandra.test.flush_local_schema_changes=false",
+		// Without the flush, a node that is killed does not know its tables when it replays its log.
+		fmt.Sprintf("-Dcassandra.test.flush_local_schema_changes=%t", l.Durable),
 		"-cp", l.ConfigDir+":"+l.Lib+"/*",
 		"org.apache.cassandra.service.CassandraDaemon",
 	)
