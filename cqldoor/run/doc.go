@@ -19,7 +19,7 @@
 //   - definer serves DDL and starts changes of layout. viewer shows the schema and the nodes. explains
 //     says what the shard rules say.
 //   - schemas reads the catalogue, and keeps the State and the view. membership holds the lease and
-//     talks to the other doors. rollovers, movers and keeper work in the background.
+//     talks to the other doors. rollovers, movers, adoptions and keeper work in the background.
 //
 // It promises:
 //

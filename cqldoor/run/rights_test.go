@@ -68,6 +68,7 @@ func TestRightsBeside(t *testing.T) {
 	r.superDirect = as(c.Addr(), cassandra.Username, cassandra.Password)
 	for name, test := range map[string]func(*rightful){
 		"what reaches no shard": testRightsOfWhatReachesNoShard, "rollover": testRightsBeforeRollover, "refusals": testRightsBeforeRefusals, "catalogue": testCatalogueWithRights,
+		"adoption": testRightsBeforeAdoption,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.t = t
@@ -149,6 +150,55 @@ func testRightsBeforeRollover(r *rightful) {
 	r.must(r.super, "INSERT INTO r.rolling (k, c, v) VALUES (1, 1, 1)")
 	if n := len(o.fills.all()); n != 1 {
 		r.t.Errorf("the door counts writes to %d keys", n)
+	}
+}
+
+// testRightsBeforeAdoption has a client adopt a table that it may not alter, then one that it may not
+// read. It does not learn of the row that is in a wrong shard.
+func testRightsBeforeAdoption(r *rightful) {
+	r.must(r.super, "CREATE TABLE r.by_hand (k int, shard int, c int, v int, PRIMARY KEY ((k, shard), c))")
+	r.must(r.superDirect, "INSERT INTO r.by_hand (k, shard, c) VALUES (4711, 2, 1)")
+	alter := func(options string) string { return "ALTER TABLE r.by_hand WITH write_sharding = {" + options + "}" }
+	adopt := alter("'adopt': 'shard', 'shards': '1'")
+	r.refused(r.super, adopt, primitive.ErrorCodeInvalid, "k = 4711")
+	r.refused(r.nobody, adopt, primitive.ErrorCodeUnauthorized, "ALTER")
+	r.refused(r.nobody, alter("'adopt': ''"), primitive.ErrorCodeUnauthorized, "ALTER")
+
+	r.must(r.super, "GRANT ALTER ON r.by_hand TO nobody")
+	r.granted(adopt, "ALTER")
+	r.refused(r.nobody, adopt, primitive.ErrorCodeUnauthorized, "SELECT")
+	if a := r.must(r.nobody, alter("'change': 'status'")); strings.Contains(show(a)+string(a.Rows[0][0]), "4711") {
+		r.t.Errorf("the status is %s", a.Rows[0][0])
+	}
+
+	r.must(r.super, "GRANT SELECT ON r.by_hand TO nobody")
+	r.granted(adopt, "SELECT")
+	r.refused(r.nobody, adopt, primitive.ErrorCodeInvalid, "k = 4711")
+	r.must(r.superDirect, "DELETE FROM r.by_hand WHERE k = 4711 AND shard = 2")
+	r.must(r.nobody, adopt)
+	r.must(r.nobody, "SELECT * FROM r.by_hand WHERE k = 1")
+	r.refused(r.nobody, "INSERT INTO r.by_hand (k, c) VALUES (1, 1)", primitive.ErrorCodeUnauthorized, "MODIFY")
+	r.must(r.nobody, alter("'adopt': ''"))
+}
+
+// refused holds that a client's statement is refused, with a code and words.
+func (r *rightful) refused(c *difftest.Conn, text string, code primitive.ErrorCode, words string) {
+	r.t.Helper()
+	if a := r.query(c, text); a.Kind != difftest.Error || a.Code != code || !strings.Contains(a.Text, words) {
+		r.t.Errorf("%s\nis answered %s, want an error %v with %q", text, show(a), code, words)
+	}
+}
+
+// granted waits until Cassandra lets nobody have a right that it was granted: it keeps rights for a while.
+func (r *rightful) granted(text, right string) {
+	r.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		if a := r.query(r.nobody, text); a.Code != primitive.ErrorCodeUnauthorized || !strings.Contains(a.Text, right) {
+			return
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("nobody never gets the right to %s", right)
+		}
 	}
 }
 
