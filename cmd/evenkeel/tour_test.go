@@ -426,7 +426,7 @@ func (u *tour) aws(operation string, flags []string) string {
 		_, kind, _ := strings.Cut(failed.Type, "#")
 		return fmt.Sprintf("An error occurred (%s) when calling the %s operation: %s", kind, pascal(operation), failed.Message)
 	}
-	if string(answer) == "{}" {
+	if len(answer) == 0 || string(answer) == "{}" {
 		return ""
 	}
 	var b bytes.Buffer

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -30,7 +31,7 @@ type Entry struct {
 	ID       string // TableId of the physical table; empty while Creating
 	State    registry.State
 	Layout   *shard.Layout            // nil: only indexes are sharded
-	Suffix   *shard.Suffix            // nil: the table was not sharded by hand
+	Affix    *shard.Affix             // nil: the table was not sharded by hand
 	Indexes  map[string]*shard.Layout // of sharded global indexes, by name
 	Single   map[string]bool          // the Indexes whose shard is their only partition key attribute
 	Filling  map[string]bool          // the Indexes in which items may have no shard yet
@@ -79,13 +80,18 @@ type item struct {
 	Places *places `json:"places,omitempty"`
 }
 
+// frontPrefix precedes the strategy in an entry of a table whose keys begin with the shard. A door of an
+// earlier release would look for the shard at their end. It does not know such a strategy, and does not
+// serve.
+const frontPrefix = "prefix, "
+
 // adopted is the part of an entry for a table that was sharded by hand.
 type adopted struct {
 	M struct {
 		Separator text `json:"separator"`
 		First     num  `json:"first"`
-		Suffixed  bit  `json:"suffixed"`
-		Hash      text `json:"hash"` // hash of the sort key; empty: none
+		Suffixed  bit  `json:"suffixed"` // Alike
+		Hash      text `json:"hash"`     // hash of the sort key; empty: none
 	}
 }
 
@@ -138,11 +144,14 @@ func (e *Entry) item() item {
 	for name, l := range e.Indexes {
 		i.Indexes.M[name] = number(int64(l.N))
 	}
-	if s := e.Suffix; s != nil {
+	if s := e.Affix; s != nil {
 		i.Adopted = new(adopted)
-		i.Adopted.M.Separator, i.Adopted.M.First, i.Adopted.M.Suffixed = text{s.Separator}, number(int64(s.First)), bit{s.Suffixed}
+		i.Adopted.M.Separator, i.Adopted.M.First, i.Adopted.M.Suffixed = text{s.Separator}, number(int64(s.First)), bit{s.Alike}
 		if e.Layout.Strategy == shard.Calculated {
 			i.Adopted.M.Hash = text{e.Layout.Hash.String()}
+		}
+		if s.Front {
+			i.Strategy.S = frontPrefix + i.Strategy.S
 		}
 	}
 	return i
@@ -165,16 +174,20 @@ func (i *item) layout(strategy, shards, hash string) (*shard.Layout, error) {
 }
 
 func (i *item) entry() (*Entry, error) {
-	var suffix *shard.Suffix
+	var affix *shard.Affix
 	hash := ""
 	if a := i.Adopted; a != nil {
 		first, err := strconv.Atoi(a.M.First.N)
 		if err != nil {
 			return nil, fmt.Errorf("the catalogue's entry of %s: first shard %q", i.Table.S, a.M.First.N)
 		}
-		suffix, hash = &shard.Suffix{Separator: a.M.Separator.S, First: first, Suffixed: a.M.Suffixed.BOOL}, a.M.Hash.S
+		affix, hash = &shard.Affix{Separator: a.M.Separator.S, First: first, Alike: a.M.Suffixed.BOOL}, a.M.Hash.S
 	}
-	l, err := i.layout(i.Strategy.S, i.Shards.N, hash)
+	strategy, front := strings.CutPrefix(i.Strategy.S, frontPrefix)
+	if front && affix != nil {
+		affix.Front = true
+	}
+	l, err := i.layout(strategy, i.Shards.N, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +218,7 @@ func (i *item) entry() (*Entry, error) {
 		l.Generation = generation
 	}
 	e := &Entry{
-		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: registry.State(i.State.S), Layout: l, Suffix: suffix, Indexes: indexes,
+		Table: i.Table.S, Physical: i.Physical.S, ID: i.ID.S, State: registry.State(i.State.S), Layout: l, Affix: affix, Indexes: indexes,
 		Single: i.Single.names(), Filling: i.Filling.names(), Version: version,
 		Hash: i.Hash.S, HashType: i.HashType.S, Started: time.UnixMilli(started),
 	}

@@ -31,8 +31,8 @@ func TestEntryIsKeptWhole(t *testing.T) {
 		Table: "Tab", Physical: "Tab", ID: "id", State: registry.Active, Layout: layout(t), Hash: "h", HashType: "N", Started: time.UnixMilli(1_800_000_000_123),
 	}
 	byHand, drawn := *e, *e
-	byHand.Layout, byHand.Suffix = &shard.Layout{N: 5, Hash: shard.CodePoints, Column: shard.DefaultColumn}, &shard.Suffix{Separator: "#", First: 0, Suffixed: true}
-	drawn.Layout, drawn.Suffix = &shard.Layout{N: 5, Strategy: shard.Random, Column: shard.DefaultColumn}, &shard.Suffix{Separator: "-", First: 1}
+	byHand.Layout, byHand.Affix = &shard.Layout{N: 5, Hash: shard.CodePoints, Column: shard.DefaultColumn}, &shard.Affix{Separator: "#", First: 0, Alike: true}
+	drawn.Layout, drawn.Affix = &shard.Layout{N: 5, Strategy: shard.Random, Column: shard.DefaultColumn}, &shard.Affix{Separator: "-", First: 1, Front: true}
 	moving := *e
 	moving.Layout = layout(t)
 	moving.Layout.Base, moving.Layout.Used, moving.Plain, moving.Floor = 8, 13, true, 2
@@ -60,7 +60,7 @@ func TestMalformedEntriesAreNamed(t *testing.T) {
 		"shards": func(i *item) { i.Shards.N = "many" }, "generation": func(i *item) { i.Gen.N = "x" }, "time": func(i *item) { i.Started.N = "" },
 		"first shard": func(i *item) { i.Adopted.M.First.N = "" }, "hash": func(i *item) { i.Adopted.M.Hash.S = "crc" },
 	} {
-		e := &Entry{Table: "Tab", Layout: layout(t), Suffix: &shard.Suffix{Separator: "-"}}
+		e := &Entry{Table: "Tab", Layout: layout(t), Affix: &shard.Affix{Separator: "-"}}
 		kept := e.item()
 		spoil(&kept)
 		if _, err := kept.entry(); err == nil || !strings.Contains(err.Error(), "Tab") || !strings.Contains(err.Error(), what) {

@@ -31,14 +31,14 @@ func (r *Definer) adoptTagged(ctx context.Context, q *api.TagResource, e *tables
 	case e != nil && e.Layout == nil && err == nil:
 		return r.Items.ToldOf(ctx, name, exception.Invalid("table %s has sharded indexes, or tags that declare some, and an adopted table has none: items have their shards in them; "+
 			"copy the items into a table without these tags, and adopt that", name))
-	case e != nil && e.Suffix == nil:
+	case e != nil && e.Affix == nil:
 		return r.tagChange(ctx, q, e, name, value, use)
 	case err != nil:
 		return err
 	case e == nil:
 		return r.adopt(ctx, q, name, a, use)
 	}
-	if is := (plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}); is.String() != a.String() {
+	if is := (plan.Adoption{Layout: e.Layout, Affix: e.Affix}); is.String() != a.String() {
 		return r.Items.ToldOf(ctx, name, exception.Invalid("table %s is adopted with %q; remove the tag %s from it (UntagResource) before it is adopted in another way", name, is.String(), plan.Tag))
 	}
 	if err := tables.Wait(ctx, r.Tables.Rest(e.Entry)); err != nil {
@@ -95,7 +95,7 @@ func (r *Definer) adopt(ctx context.Context, q *api.TagResource, name string, a 
 		return err
 	}
 	_, err = r.Tables.Enter(ctx, catalog.Entry{
-		Table: name, Physical: name, ID: physical.ID, Layout: a.Layout, Suffix: a.Suffix, Hash: t.Hash().Name, HashType: t.Hash().Type.String(),
+		Table: name, Physical: name, ID: physical.ID, Layout: a.Layout, Affix: a.Affix, Hash: t.Hash().Name, HashType: t.Hash().Type.String(),
 	}, physical)
 	switch {
 	case exception.Is(err, exception.ResourceInUse): // the other request has the same tag

@@ -38,7 +38,7 @@ func (r *Definer) declareIndexes(ctx context.Context, q *api.TagResource, e *tab
 		return err
 	case physical == nil:
 		return r.Backend.Answer(ctx, q, use)
-	case e != nil && e.Suffix != nil:
+	case e != nil && e.Affix != nil:
 		return r.Items.ToldOf(ctx, name, exception.Invalid("table %s was sharded by hand: an adopted table has no sharded indexes", name))
 	case e != nil && e.Change != nil: // an item that moves would lose the shard that it is given meanwhile
 		return r.Items.ToldOf(ctx, name, exception.New(exception.ResourceInUse, "table %s is getting another layout (step %s); declare indexes when that is done", name, e.Change.Step))

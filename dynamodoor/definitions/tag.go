@@ -88,9 +88,9 @@ func (r *Definer) Untag(ctx context.Context, q *api.UntagResource, use func(api.
 	switch {
 	case !own || e == nil:
 		return r.Backend.Answer(ctx, q, use)
-	case e.Suffix == nil && e.Wrong != nil:
+	case e.Affix == nil && e.Wrong != nil:
 		return r.Items.ToldOf(ctx, name, e.Wrong)
-	case e.Suffix == nil:
+	case e.Affix == nil:
 		return r.untagSharded(ctx, q, e, use)
 	}
 	err = r.Backend.Answer(ctx, q, backend.Ignore)

@@ -17,7 +17,7 @@ import (
 // and how.
 type Adoption struct {
 	Layout *shard.Layout
-	Suffix *shard.Suffix
+	Affix  *shard.Affix
 }
 
 // These options of an adoption do not exist for a new table.
@@ -26,10 +26,17 @@ const (
 	optionSeparator = "separator"
 	optionFirst     = "first"
 	optionSuffixed  = "suffixed"
+	optionPrefixed  = "prefixed"
 	optionWriteOnce = "write-once"
 )
 
 const adoptionExample = "'adopt=suffix strategy=calculated shards=5'"
+
+// These are the values of the option adopt.
+const (
+	adoptSuffix = "suffix"
+	adoptPrefix = "prefix"
+)
 
 // ParseAdoption parses the value of the tag on an existing table.
 func ParseAdoption(table, value string) (*Adoption, error) {
@@ -45,34 +52,39 @@ func ParseAdoption(table, value string) (*Adoption, error) {
 		}
 		return v
 	}
+	a := &Adoption{Affix: &shard.Affix{}}
 	switch adopt := take(optionAdopt, ""); adopt {
-	case "suffix":
+	case adoptSuffix, adoptPrefix:
+		a.Affix.Front = adopt == adoptPrefix
 	case "":
 		return nil, refuse(table, "a table that exists is not sharded by a tag: create a table with the tag and copy the items; "+
-			"one that was sharded by hand, with the shard at the end of the partition key, is adopted: write for instance %s", adoptionExample)
+			"one that was sharded by hand, with the shard at the end of the partition key or at its beginning, is adopted: write for instance %s", adoptionExample)
 	default:
-		return nil, refuse(table, "adopt=%s: what can be adopted is adopt=suffix, the shard at the end of the partition key, such as 121212-3", adopt)
+		return nil, refuse(table, "adopt=%s: what can be adopted is adopt=suffix, the shard at the end of the partition key, such as 121212-3, or adopt=prefix, at its beginning, such as 3-121212", adopt)
 	}
-	a := &Adoption{Suffix: &shard.Suffix{}}
-	if a.Suffix.Separator, err = shard.ParseSeparator(take(optionSeparator, shard.DefaultSeparator)); err != nil {
+	if a.Affix.Separator, err = shard.ParseSeparator(take(optionSeparator, shard.DefaultSeparator)); err != nil {
 		return nil, refuse(table, "%s", err)
 	}
 	first := take(optionFirst, "1")
-	if a.Suffix.First, err = strconv.Atoi(first); err != nil || a.Suffix.First < 0 || a.Suffix.First > 1 {
+	if a.Affix.First, err = strconv.Atoi(first); err != nil || a.Affix.First < 0 || a.Affix.First > 1 {
 		return nil, refuse(table, "first=%s: the first shard is 1, or 0", first)
 	}
-	switch suffixed := take(optionSuffixed, ""); suffixed {
+	alike, verb := optionSuffixed, "end"
+	if a.Affix.Front {
+		alike, verb = optionPrefixed, "begin"
+	}
+	switch allowed := take(alike, ""); allowed {
 	case "":
 	case "allow":
-		a.Suffix.Suffixed = true
+		a.Affix.Alike = true
 	default:
-		return nil, refuse(table, "suffixed=%s: write suffixed=allow where partition keys may themselves end like a shard, or leave it out", suffixed)
+		return nil, refuse(table, "%s=%s: write %[1]s=allow where partition keys may themselves %[3]s like a shard, or leave it out", alike, allowed, verb)
 	}
 	once := take(optionWriteOnce, "no")
 	for _, k := range slices.Sorted(maps.Keys(options)) {
 		if k != "strategy" && k != "shards" && k != "hash" {
-			return nil, refuse(table, "the option %s is not known; those of an adoption are adopt, strategy, shards, hash, %s, %s, %s and %s",
-				k, optionSeparator, optionFirst, optionSuffixed, optionWriteOnce)
+			return nil, refuse(table, "the option %s is not known; those of adopt=%s are adopt, strategy, shards, hash, %s, %s, %s and %s",
+				k, a.Affix, optionSeparator, optionFirst, alike, optionWriteOnce)
 		}
 	}
 	if a.Layout, err = layoutOf(table, options); err != nil {
@@ -92,14 +104,17 @@ func ParseAdoption(table, value string) (*Adoption, error) {
 
 // String returns the adoption as a tag's value.
 func (a *Adoption) String() string {
-	s := "adopt=suffix strategy=" + a.Layout.Strategy.String() + " shards=" + strconv.Itoa(a.Layout.N)
+	s := "adopt=" + a.Affix.String() + " strategy=" + a.Layout.Strategy.String() + " shards=" + strconv.Itoa(a.Layout.N)
 	if a.Layout.Strategy == shard.Random {
 		s += " write-once"
 	} else {
 		s += " hash=" + a.Layout.Hash.String()
 	}
-	s += " separator=" + shard.FormatSeparator(a.Suffix.Separator) + " first=" + strconv.Itoa(a.Suffix.First)
-	if a.Suffix.Suffixed {
+	s += " separator=" + shard.FormatSeparator(a.Affix.Separator) + " first=" + strconv.Itoa(a.Affix.First)
+	switch {
+	case a.Affix.Alike && a.Affix.Front:
+		s += " prefixed=allow"
+	case a.Affix.Alike:
 		s += " suffixed=allow"
 	}
 	return s
@@ -112,20 +127,20 @@ func (a *Adoption) Table(physical *schema.Table) (*Table, error) {
 	case len(physical.Key.Range) == 0:
 		return nil, refuse(physical.Name, "it has no sort key, so that nothing tells the shard of an item")
 	case hash.Type != attribute.S:
-		return nil, refuse(physical.Name, "its partition key %s is no string, and so has no shard at its end", hash.Name)
+		return nil, refuse(physical.Name, "its partition key %s is no string, and so has no shard in it", hash.Name)
 	}
 	for i := range physical.Global {
 		if ix := &physical.Global[i]; ix.Key.Has(hash.Name) {
 			return nil, adoptedIndex(physical.Name, ix, hash.Name)
 		}
 	}
-	return Open(Spec{Name: physical.Name, Physical: physical, Hash: hash, Layout: a.Layout, Suffix: a.Suffix})
+	return Open(Spec{Name: physical.Name, Physical: physical, Hash: hash, Layout: a.Layout, Affix: a.Affix})
 }
 
 // adoptedIndex returns the error for an index whose key contains the partition key of a table that
 // was sharded by hand.
 func adoptedIndex(table string, ix *schema.Index, hash string) error {
-	return refuse(table, "index %s has %s in its key, where the store sees it with the shard at its end: what is asked of it would not be found; "+
+	return refuse(table, "index %s has %s in its key, where the store sees it with the shard: what is asked of it would not be found; "+
 		"delete the index, or give it another key", ix.Name, hash)
 }
 
@@ -137,10 +152,10 @@ func (t *Table) CheckAdopted(physical attribute.Item) error { return t.adopted.c
 func (a *adopted) checkItem(physical attribute.Item) error {
 	is := a.misplaced(physical)
 	v, _ := physical.Get(a.hash.Name)
-	if key, _, ok := a.cut(v.Text()); ok && !a.suffix.Suffixed {
+	if key, _, ok := a.cut(v.Text()); ok && !a.affix.Alike {
 		if _, _, again := a.cut(key); again {
-			is = fmt.Sprintf("%s has a partition key that ends like a shard without the shard too, %q: "+
-				"add suffixed=allow, and see to it that no application goes on adding shards itself", a.describe(physical), key)
+			is = fmt.Sprintf("%s has a partition key that has a shard at its %s without the shard too, %q: "+
+				"add %s, and see to it that no application goes on adding shards itself", a.describe(physical), a.side(), key, a.allows())
 		}
 	}
 	if is == "" {
@@ -160,8 +175,12 @@ func (a *adopted) misplaced(physical attribute.Item) string {
 	v, sort := a.of(physical)
 	key, at, ok := a.cut(v.Text())
 	if !ok {
-		return fmt.Sprintf("%s has no shard at the end of its partition key: %q and a number from %d to %d",
-			a.describe(physical), a.suffix.Separator, a.suffix.First, a.suffix.First+a.layout.N-1)
+		form := "%q and a number from %d to %d"
+		if a.affix.Front {
+			form = "a number from %[2]d to %[3]d and %[1]q"
+		}
+		return a.describe(physical) + " has no shard at the " + a.side() + " of its partition key: " +
+			fmt.Sprintf(form, a.affix.Separator, a.affix.First, a.affix.First+a.layout.N-1)
 	}
 	hash := attribute.String(key)
 	want := a.layout.ShardOf(valueBytes(hash), valueBytes(sort))
@@ -176,5 +195,5 @@ func (a *adopted) misplaced(physical attribute.Item) string {
 		}
 	}
 	return fmt.Sprintf("%s is in shard %d, where hash=%s of the sort key gives %d: %sif it is another hash, or of something else, "+
-		"and items are put once only, use strategy=random write-once", a.describe(physical), at-1+a.suffix.First, a.layout.Hash, want-1+a.suffix.First, hint)
+		"and items are put once only, use strategy=random write-once", a.describe(physical), at-1+a.affix.First, a.layout.Hash, want-1+a.affix.First, hint)
 }

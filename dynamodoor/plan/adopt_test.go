@@ -18,6 +18,7 @@ const adoptable = `{"TableName":"Inv","AttributeDefinitions":[{"AttributeName":"
 func FuzzParseAdoption(f *testing.F) {
 	for _, s := range []string{
 		"adopt=suffix shards=5", "adopt=suffix strategy=random shards=200 write-once separator=. first=0", "adopt=suffix shards=7 hash=code_points suffixed=allow separator=U+0020", "adopt=suffix shards=5 separator==",
+		"adopt=prefix shards=5", "adopt=prefix shards=7 prefixed=allow separator=U+0023", "adopt=prefix strategy=random shards=3 write-once first=0",
 	} {
 		f.Add(s)
 	}
@@ -27,7 +28,7 @@ func FuzzParseAdoption(f *testing.F) {
 			return
 		}
 		again, err := plan.ParseAdoption("Inv", a.String())
-		if err != nil || again.String() != a.String() || *again.Suffix != *a.Suffix || !again.Layout.Equal(a.Layout) {
+		if err != nil || again.String() != a.String() || *again.Affix != *a.Affix || !again.Layout.Equal(a.Layout) {
 			t.Fatalf("%q is written %q: %v", text, a, err)
 		}
 	})
@@ -39,37 +40,48 @@ func FuzzShowAdopted(f *testing.F) {
 	for _, s := range []string{
 		`{"k":{"S":"121212-3"},"r":{"S":"a"}}`, `{ "r" : {"S":"a"}, "k" : { "S" : "121212\u002d3" } , "x":{"M":{"k":{"S":"a-1"}}}}`, `{"k":{"S":"a-1-2"}}`,
 		`{"k":{"S":"a-6"}}`, `{"k":{"S":"-1"}}`, `{"k":{"N":"1"}}`, `{"k":{"S":"ü\"-5"}}`, `{"a":{"S":"x"}}`, `{}`,
+		`{"k":{"S":"3-121212"},"r":{"S":"a"}}`, `{ "r" : {"S":"a"}, "k" : { "S" : "3\u002d121212" } , "x":{"M":{"k":{"S":"1-a"}}}}`, `{"k":{"S":"2-1-a"}}`, `{"k":{"S":"5-ü\""}}`, `{"k":{"S":"1-"}}`,
 	} {
 		f.Add(s)
 	}
-	table, _, err := adopt(f, adoptable, "adopt=suffix shards=5")
-	if err != nil {
-		f.Fatal(err)
-	}
 	get := &api.GetItem{Table: "Inv", Key: attribute.NewItem(attribute.Attribute{Name: "k", Value: attribute.String("a")}, attribute.Attribute{Name: "r", Value: attribute.String("b")})}
-	p, err := plan.Make(get, func(string) *plan.Table { return table })
-	if err != nil {
-		f.Fatal(err)
+	plans := make(map[string]*plan.Direct)
+	for _, how := range []string{"suffix", "prefix"} {
+		table, _, err := adopt(f, adoptable, "adopt="+how+" shards=5")
+		if err != nil {
+			f.Fatal(err)
+		}
+		p, err := plan.Make(get, func(string) *plan.Table { return table })
+		if err != nil {
+			f.Fatal(err)
+		}
+		plans[how] = p.(*plan.Direct)
 	}
+	number := func(text string) bool { return len(text) == 1 && strings.Contains("12345", text) }
 	f.Fuzz(func(t *testing.T, text string) {
 		stored, err := new(attribute.Decoder).Item(attribute.Encoded(text))
 		if err != nil {
 			return
 		}
-		want := stored
-		if v, ok := stored.Get("k"); ok && v.Kind() == attribute.S {
-			if i := strings.LastIndexByte(v.Text(), '-'); i > 0 && len(v.Text()) == i+2 && strings.ContainsAny(v.Text()[i+1:], "12345") {
-				want = stored.With("k", attribute.String(strings.Clone(v.Text()[:i])))
+		for how, p := range plans {
+			want := stored
+			if v, ok := stored.Get("k"); ok && v.Kind() == attribute.S {
+				if i := strings.LastIndexByte(v.Text(), '-'); how == "suffix" && i > 0 && number(v.Text()[i+1:]) {
+					want = stored.With("k", attribute.String(strings.Clone(v.Text()[:i])))
+				}
+				if at, key, ok := strings.Cut(v.Text(), "-"); how == "prefix" && ok && number(at) && key != "" {
+					want = stored.With("k", attribute.String(strings.Clone(key)))
+				}
 			}
-		}
-		expected := string(want.Encode())
-		a, err := p.(*plan.Direct).Answer(&api.ItemResponse{Item: attribute.Encoded(text)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := new(attribute.Decoder).Item(a.(*api.ItemResponse).Item)
-		if err != nil || string(got.Encode()) != expected {
-			t.Fatalf("%s is shown as %s (%v), not %s", text, a.(*api.ItemResponse).Item, err, expected)
+			expected := string(want.Encode())
+			a, err := p.Answer(&api.ItemResponse{Item: attribute.Encoded(strings.Clone(text))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := new(attribute.Decoder).Item(a.(*api.ItemResponse).Item)
+			if err != nil || string(got.Encode()) != expected {
+				t.Fatalf("%s, %s: shown as %s (%v), not %s", how, text, a.(*api.ItemResponse).Item, err, expected)
+			}
 		}
 	})
 }

@@ -166,7 +166,7 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range []string{optionAdopt, optionWriteOnce, optionSeparator, optionFirst, optionSuffixed} {
+	for _, k := range []string{optionAdopt, optionWriteOnce, optionSeparator, optionFirst, optionSuffixed, optionPrefixed} {
 		if _, given := options[k]; given {
 			return nil, refuse(table, "the option %s is for a table that exists and was sharded by hand, with the shard in the partition key itself: "+
 				"it is adopted by TagResource; create a table with 'strategy=calculated shards=N'", k)

@@ -19,8 +19,8 @@
 // a store takes only one partition key attribute, an index without a sort key may have the shard as
 // its partition key and the index's own key as its sort key (keys=single in the tag).
 //
-// An adopted table was sharded by hand. It has the shard at the end of the logical partition key's
-// own attribute (package shard, Suffix), and nothing hidden. The plan cuts that value on its way to
+// An adopted table was sharded by hand. It has the shard at the end or the beginning of the logical partition key's
+// own attribute (package shard, Affix), and nothing hidden. The plan cuts that value on its way to
 // the client, and no expression and no index may use it. If the application drew the shards at
 // random, an item may be in any shard.
 //
@@ -29,7 +29,7 @@
 // A Table consists of parts, each in its file:
 //
 //   - keys: the logical key attributes, and the values of them in an item.
-//   - adopted (suffix.go): the partition key of a table that was sharded by hand.
+//   - adopted (affix.go): the partition key of a table that was sharded by hand.
 //   - placement: in which shards items are, before, during and after a change of the layout, and
 //     which physical partition key a shard has.
 //   - indexes (index.go): the sharded global indexes, and the shards of items in them.

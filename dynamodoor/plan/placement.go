@@ -26,11 +26,11 @@ type placement struct {
 	from   *placement // during a change of the layout, the old one; else nil
 }
 
-// place returns the placement of a table. suffix is nil if the table was not sharded by hand.
-func place(name string, k keys, layout *shard.Layout, suffix *shard.Suffix) placement {
+// place returns the placement of a table. affix is nil if the table was not sharded by hand.
+func place(name string, k keys, layout *shard.Layout, affix *shard.Affix) placement {
 	p := placement{keys: k, name: name, Layout: layout}
-	if suffix != nil {
-		p.adopted = &adopted{k, name, suffix, layout}
+	if affix != nil {
+		p.adopted = &adopted{k, name, affix, layout}
 	}
 	return p
 }
@@ -102,7 +102,7 @@ func (p *placement) elsewhere(row *Row) bool {
 // partition returns the physical partition key of a shard of a logical partition.
 func (p *placement) partition(hash attribute.Value, shard int) attribute.Value {
 	if p.adopted != nil {
-		return attribute.String(p.adopted.suffix.Join(hash.Text(), shard))
+		return attribute.String(p.adopted.affix.Join(hash.Text(), shard))
 	}
 	return attribute.String(attribute.KeyText(hash) + "-" + strconv.Itoa(shard))
 }

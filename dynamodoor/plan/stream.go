@@ -17,10 +17,10 @@ import (
 // logical tables.
 
 // Deleted returns the parts of a deleted table that are needed to read its streams.
-func Deleted(name string, hash schema.Definition, layout *shard.Layout, suffix *shard.Suffix) *Table {
+func Deleted(name string, hash schema.Definition, layout *shard.Layout, affix *shard.Affix) *Table {
 	return &Table{
 		Logical: &schema.Table{Name: name},
-		stored:  stored{Physical: name, placement: place(name, keys{hash: hash}, layout, suffix)},
+		stored:  stored{Physical: name, placement: place(name, keys{hash: hash}, layout, affix)},
 	}
 }
 

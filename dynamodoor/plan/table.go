@@ -24,7 +24,7 @@ type Spec struct {
 	Physical *schema.Table
 	Hash     schema.Definition // the logical partition key; the physical table may not define it
 	Layout   *shard.Layout     // nil: the table itself is plain
-	Suffix   *shard.Suffix     // nil: the table was not sharded by hand
+	Affix    *shard.Affix      // nil: the table was not sharded by hand
 	Indexes  map[string]*shard.Layout
 	Single   map[string]bool // the Indexes whose shard is their only partition key attribute
 	Filling  map[string]bool // the Indexes in which items may have no shard yet
@@ -34,7 +34,7 @@ type Spec struct {
 func Open(s Spec) (*Table, error) {
 	sort := s.Physical.RangeName()
 	k := keys{s.Hash, schema.Definition{Name: sort, Type: s.Physical.Type(sort)}}
-	t := &Table{stored: stored{Physical: s.Physical.Name, placement: place(s.Name, k, s.Layout, s.Suffix)}}
+	t := &Table{stored: stored{Physical: s.Physical.Name, placement: place(s.Name, k, s.Layout, s.Affix)}}
 	key := s.Physical.Key
 	if t.hidesKey() && (len(key.Hash) != 1 || key.Hash[0] != PartitionKey || len(key.Range) != 1) {
 		return nil, exception.Invalid("table %s is not one that evenkeel has made: its key is %s, not (%s, a sort key); "+
@@ -57,7 +57,7 @@ func (t *Table) WithSchema(physical *schema.Table) (*Table, error) {
 		Indexes: make(map[string]*shard.Layout), Single: make(map[string]bool), Filling: make(map[string]bool),
 	}
 	if t.adopted != nil {
-		s.Suffix = t.adopted.suffix
+		s.Affix = t.adopted.affix
 	}
 	for _, ix := range t.indexes {
 		s.Indexes[ix.name], s.Single[ix.name], s.Filling[ix.name] = ix.layout, ix.single, ix.filling

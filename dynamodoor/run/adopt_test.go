@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	mathrand "math/rand/v2"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -105,6 +106,68 @@ func TestAdoption(t *testing.T) {
 	must(t, s, "CreateTable", plainTable+"}") // the adopted table's entry does not apply to it
 	must(t, s, "PutItem", putTab("121212-3", "new"))
 	fails(t, s, exception.ResourceNotFound, "not found", "TagResource", strings.ReplaceAll(tagWith("adopt=suffix shards=5"), "/Tab", "/None"))
+}
+
+// TestAdoptionOfPrefixes adopts a table whose partition keys begin with the shard.
+func TestAdoptionOfPrefixes(t *testing.T) {
+	items, shards := 50+mathrand.IntN(200), 2+mathrand.IntN(20)
+	s := start(t, 4)
+	must(t, s, "CreateTable", plainTable+"}")
+	at := calculated(shards)
+	put := func(shard int, sort string) {
+		must(t, s, "PutItem", putTab(fmt.Sprintf("%d#121212", shard), sort))
+	}
+	for i := range items {
+		sort := fmt.Sprintf("Client%04d", i)
+		put(at(sort), sort)
+	}
+	how := fmt.Sprintf("adopt=prefix shards=%d separator=U+0023", shards)
+	fails(t, s, exception.Validation, `has no shard at the end of its partition key`, "TagResource", tagWith(strings.Replace(how, "prefix", "suffix", 1)))
+	fails(t, s, exception.Validation, fmt.Sprintf(`has no shard at the beginning of its partition key: a number from 1 to %d and "-"`, shards), "TagResource", tagWith(strings.Replace(how, "U+0023", "-", 1)))
+	wrong := at("wrong")%shards + 1
+	put(wrong, "wrong")
+	fails(t, s, exception.Validation, fmt.Sprintf("is in shard %d, where hash=murmur3 of the sort key gives %d", wrong, at("wrong")), "TagResource", tagWith(how))
+	must(t, s, "DeleteItem", keyTab(fmt.Sprintf("%d#121212", wrong), "wrong"))
+	put(at("x"), "x")
+	must(t, s, "PutItem", putTab(fmt.Sprintf("%d#1#a", at("x")), "x")) // the key 1#a, or one with a shard too many
+	fails(t, s, exception.Validation, "has a shard at its beginning without the shard too", "TagResource", tagWith(how))
+	must(t, s, "TagResource", tagWith(how+" prefixed=allow"))
+	if m := must(t, s, "GetItem", keyTab("1#a", "x")); m["Item"] == nil {
+		t.Error("the key 1#a is not found")
+	}
+	must(t, s, "DeleteItem", keyTab("1#a", "x"))
+	must(t, s, "DeleteItem", keyTab("121212", "x"))
+	must(t, s, "UntagResource", untagTab)
+
+	must(t, s, "TagResource", tagWith(how))
+	for name, r := range map[string]doer{"the door": s, "after a restart": again(t, s.store, 4)} {
+		m := must(t, r, "Query", queryTab("121212", ""))
+		if rs := sorts(m); len(rs) != items || !slices.IsSorted(rs) || strings.Contains(jsonOf(t, m), "#121212") {
+			t.Errorf("%s: a query has %d items: %s", name, len(rs), jsonOf(t, m)[:200])
+		}
+		if m := must(t, r, "Scan", `{"TableName":"Tab"}`); len(sorts(m)) != items || strings.Contains(jsonOf(t, m), "#121212") {
+			t.Errorf("%s: a scan has %s", name, jsonOf(t, m)[:200])
+		}
+		s.store.took()
+		if m := must(t, r, "GetItem", keyTab("121212", "Client0007")); m["Item"] == nil {
+			t.Errorf("%s: an item is not found", name)
+		}
+		if asked, _ := s.store.took(); len(asked) != 1 || asked["GetItem"] != 1 {
+			t.Errorf("%s: an item took %v", name, asked)
+		}
+	}
+	must(t, s, "PutItem", putTab("121212", "new"))
+	fails(t, s, exception.Validation, `"1#121212", which has a shard at its beginning`, "PutItem", putTab("1#121212", "new"))
+	must(t, s, "UntagResource", untagTab)
+	if m := must(t, s, "GetItem", keyTab(fmt.Sprintf("%d#121212", at("new")), "new")); m["Item"] == nil {
+		t.Error("an item that was put through the door is not where the application would look")
+	}
+	for text, want := range map[string]string{
+		"adopt=prefix shards=5 suffixed=allow": "option suffixed is not known", "adopt=prefix shards=5 prefixed=yes": "prefixed=yes", "adopt=infix shards=5": "adopt=infix",
+		"adopt=prefix strategy=random shards=5": "write-once",
+	} {
+		fails(t, s, exception.Validation, want, "TagResource", tagWith(text))
+	}
 }
 
 // TestAdoptionThatDoesNotFit checks that a table with an item that is not at its place in the tag's

@@ -93,7 +93,7 @@ func (r *Reader) gone(ctx context.Context, stream string, now *tables.Entry) (*p
 	g := goneStream{now: id}
 	if e != nil {
 		kind, _ := attribute.KindOf(e.HashType)
-		g.table = plan.Deleted(e.Physical, schema.Definition{Name: e.Hash, Type: kind}, e.Layout, e.Suffix)
+		g.table = plan.Deleted(e.Physical, schema.Definition{Name: e.Hash, Type: kind}, e.Layout, e.Affix)
 	}
 	if r.gones.Add(1) > tables.ManyNames {
 		r.goneStreams.Clear()

@@ -236,7 +236,7 @@ func (r *Registry) open(e *catalog.Entry, t *schema.Table) *Entry {
 	default:
 		kind, _ := attribute.KindOf(e.HashType)
 		in.Plan, in.Wrong = plan.Open(plan.Spec{
-			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Suffix: e.Suffix, Indexes: e.Indexes,
+			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Affix: e.Affix, Indexes: e.Indexes,
 			Single: e.Single, Filling: e.Filling,
 		})
 		if in.Wrong == nil {

@@ -25,8 +25,8 @@ func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.
 	case now == nil || now.ID != physical.ID:
 		return nil, NotThere(physical.Name)
 	}
-	if e.Suffix != nil { // a client may have created an index meanwhile
-		if _, err := (&plan.Adoption{Layout: e.Layout, Suffix: e.Suffix}).Table(now); err != nil {
+	if e.Affix != nil { // a client may have created an index meanwhile
+		if _, err := (&plan.Adoption{Layout: e.Layout, Affix: e.Affix}).Table(now); err != nil {
 			return nil, err
 		}
 	}

@@ -26,21 +26,31 @@ func TestAdoptionLaw(t *testing.T) {
 		"strategy=calculated shards=16 suffixed=allow",
 		"strategy=random shards=1 write-once",
 		"strategy=random shards=3 write-once separator=U+0023",
+		"adopt=prefix strategy=calculated shards=3 hash=code_points separator=. first=0",
+		"adopt=prefix strategy=calculated shards=16 prefixed=allow",
+		"adopt=prefix strategy=random shards=3 write-once separator=U+0023",
 	} {
 		t.Run(how, func(t *testing.T) { adoptionLaw(t, engineDoor(t, 1), engineDoor(t, 4), how, false) })
 	}
-	for _, how := range []string{"strategy=calculated shards=3", "strategy=random shards=3 write-once"} {
+	for _, how := range []string{"strategy=calculated shards=3", "strategy=random shards=3 write-once", "adopt=prefix strategy=calculated shards=3"} {
 		t.Run("in front of dynalite/"+how, func(t *testing.T) { adoptionLaw(t, judge(t), frontOf(t, judge(t), 4), how, true) })
 		t.Run("in front of evenkeel/"+how, func(t *testing.T) { adoptionLaw(t, engineDoor(t, 1), frontOf(t, bareDoor(t), 4), how, false) })
 	}
 }
 
-// suffixIn is the end of a partition key of a table that was sharded by hand.
-var suffixIn = regexp.MustCompile(`("h":\{"S":"[^"]*)[-.#]\d+"`)
+// affixIn is a partition key of a table that was sharded by hand, with its shard at the end or at the
+// beginning.
+var affixIn = map[bool]*regexp.Regexp{
+	false: regexp.MustCompile(`("h":\{"S":")([^"]*)[-.#]\d+"`),
+	true:  regexp.MustCompile(`("h":\{"S":")\d+[-.#]([^"]*)"`),
+}
 
 func adoptionLaw(t *testing.T, plain, adopted Target, how string, forJudge bool) {
 	drawn := strings.Contains(how, "random")
-	layout, suffix := layoutOf(t, how)
+	layout, affix := layoutOf(t, how)
+	if !strings.Contains(how, "adopt=") {
+		how = "adopt=suffix " + how
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		var last string // the adopted table's LastEvaluatedKey, where it differs
 		draw(t, forJudge, func(h *history, operation, body string) Answer {
@@ -53,7 +63,7 @@ func adoptionLaw(t *testing.T, plain, adopted Target, how string, forJudge bool)
 			}
 			switch {
 			case operation == "CreateTable":
-				h.hash = "S" // which a suffix needs, as it does a sort key
+				h.hash = "S" // which a shard in the key needs, as it does a sort key
 				if h.sort == "" {
 					h.sort = "S"
 				}
@@ -72,11 +82,11 @@ func adoptionLaw(t *testing.T, plain, adopted Target, how string, forJudge bool)
 					}
 					item := `{"TableName":"%s","Item":{"h":{"S":"%s"},"r":{"S":"%s"}` + h.attributes() + "}}"
 					ask(plain, "PutItem", fmt.Sprintf(item, h.table, hash, sort))
-					if a := ask(adopted, "PutItem", fmt.Sprintf(item, h.table, suffix.Join(hash, at), sort)); a.Status != 200 {
+					if a := ask(adopted, "PutItem", fmt.Sprintf(item, h.table, affix.Join(hash, at), sort)); a.Status != 200 {
 						t.Fatal(a)
 					}
 				}
-				a := ask(adopted, "TagResource", fmt.Sprintf(`{"ResourceArn":"%s","Tags":[{"Key":"write-sharding","Value":"adopt=suffix %s"}]}`, arn, how))
+				a := ask(adopted, "TagResource", fmt.Sprintf(`{"ResourceArn":"%s","Tags":[{"Key":"write-sharding","Value":"%s"}]}`, arn, how))
 				if a.Status != 200 {
 					t.Fatalf("%s is not adopted: %s", body, a)
 				}
@@ -94,7 +104,7 @@ func adoptionLaw(t *testing.T, plain, adopted Target, how string, forJudge bool)
 			a, b := w.General(), g.General()
 			if m, ok := b.Body.(map[string]any); ok && m["LastEvaluatedKey"] != nil {
 				raw := encoded(t, g.Body.(map[string]any)["LastEvaluatedKey"])
-				if cut := suffixIn.ReplaceAllString(raw, `$1"`); drawn && cut != raw {
+				if cut := affixIn[affix.Front].ReplaceAllString(raw, `$1$2"`); drawn && cut != raw {
 					last = raw
 					m["LastEvaluatedKey"] = decoded(t, cut)
 				}
@@ -114,9 +124,9 @@ func adoptionLaw(t *testing.T, plain, adopted Target, how string, forJudge bool)
 }
 
 // layoutOf is the layout that a tag says.
-func layoutOf(t testing.TB, how string) (*shard.Layout, *shard.Suffix) {
+func layoutOf(t testing.TB, how string) (*shard.Layout, *shard.Affix) {
 	t.Helper()
-	s := &shard.Suffix{Separator: "-", First: 1}
+	s := &shard.Affix{Separator: "-", First: 1}
 	options := make(map[string]string)
 	for _, word := range strings.Fields(how) {
 		switch k, v, _ := strings.Cut(word, "="); k {
@@ -124,7 +134,9 @@ func layoutOf(t testing.TB, how string) (*shard.Layout, *shard.Suffix) {
 			s.Separator, _ = shard.ParseSeparator(v)
 		case "first":
 			s.First = 0
-		case "suffixed", "write-once":
+		case "adopt":
+			s.Front = v == "prefix"
+		case "suffixed", "prefixed", "write-once":
 		default:
 			options[k] = v
 		}

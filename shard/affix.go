@@ -10,17 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Suffix describes a table that was sharded by hand, with the shard at the end of the partition
-// key itself: 121212-3, 2014-07-09.200. Its shards are numbered from First on, in decimal without
-// leading zeros. Those of a Layout are numbered from 1.
-type Suffix struct {
+// Affix describes a table that was sharded by hand, with the shard in the partition key itself: at its
+// end, as in 121212-3 and 2014-07-09.200, or at its beginning, as in 3-121212. Its shards are numbered
+// from First on, in decimal without leading zeros. Those of a Layout are numbered from 1.
+type Affix struct {
 	Separator string // between the key and the number; not empty, without digits
 	First     int    // 0 or 1
-
-	// Suffixed says that keys may themselves end like a suffix, as 2014-07-10 does if the
-	// separator is a hyphen. If it is false, such a key is taken for one that already has its
-	// suffix.
-	Suffixed bool
+	Alike     bool   // keys may themselves end, or begin, like ones with a shard, as 2014-07-10 does
+	Front     bool   // the shard is at the beginning
 }
 
 // DefaultSeparator is the separator between a key and its shard if none is given.
@@ -54,22 +51,35 @@ func FormatSeparator(s string) string {
 
 func validRune(r rune) bool { return r > 0 && r <= 0x10ffff && (r < 0xd800 || r > 0xdfff) }
 
+// String returns the kind of the affix: "suffix" or "prefix".
+func (a *Affix) String() string {
+	if a.Front {
+		return "prefix"
+	}
+	return "suffix"
+}
+
 // Join returns the physical partition key of a shard, 1 and more, of a key.
-func (s *Suffix) Join(key string, shard int) string {
-	return key + s.Separator + strconv.Itoa(shard-1+s.First)
+func (a *Affix) Join(key string, shard int) string {
+	number := strconv.Itoa(shard - 1 + a.First)
+	if a.Front {
+		return number + a.Separator + key
+	}
+	return key + a.Separator + number
 }
 
 // Cut splits a physical partition key into the key, which is not empty, and the shard. It returns
-// false if the key does not end in a suffix of n shards.
-func (s *Suffix) Cut(physical string, n int) (key string, shard int, ok bool) {
-	i := strings.LastIndex(physical, s.Separator)
-	if i <= 0 {
-		return physical, 0, false
+// false if the key does not have one of n shards.
+func (a *Affix) Cut(physical string, n int) (key string, shard int, ok bool) {
+	var digits string
+	if a.Front {
+		digits, key, ok = strings.Cut(physical, a.Separator)
+	} else if i := strings.LastIndex(physical, a.Separator); i >= 0 {
+		key, digits, ok = physical[:i], physical[i+len(a.Separator):], true
 	}
-	digits := physical[i+len(s.Separator):]
 	number, err := strconv.Atoi(digits)
-	if err != nil || strconv.Itoa(number) != digits || number < s.First || number >= s.First+n {
+	if !ok || key == "" || err != nil || strconv.Itoa(number) != digits || number < a.First || number >= a.First+n {
 		return physical, 0, false
 	}
-	return physical[:i], number - s.First + 1, true
+	return key, number - a.First + 1, true
 }

@@ -20,7 +20,7 @@ import (
 type adopted struct {
 	keys
 	name   string // the table's
-	suffix *shard.Suffix
+	affix  *shard.Affix
 	layout *shard.Layout
 }
 
@@ -29,34 +29,50 @@ func (a *adopted) drawn() bool { return a.layout.Strategy == shard.Random }
 
 // cut returns the logical partition key and the shard of a physical one.
 func (a *adopted) cut(physical string) (key string, shardOf int, ok bool) {
-	key, shardOf, ok = a.suffix.Cut(physical, shard.MaxShards)
+	key, shardOf, ok = a.affix.Cut(physical, shard.MaxShards)
 	if !ok || shardOf > a.layout.Shards([]byte(key)) {
 		return physical, 0, false
 	}
 	return key, shardOf, true
 }
 
+// side says where physical partition keys have the shard: at their "end" or "beginning".
+func (a *adopted) side() string {
+	if a.affix.Front {
+		return "beginning"
+	}
+	return "end"
+}
+
+// allows returns the option that allows keys which look like ones with a shard.
+func (a *adopted) allows() string {
+	if a.affix.Front {
+		return optionPrefixed + "=allow"
+	}
+	return optionSuffixed + "=allow"
+}
+
 // checkHash refuses a logical partition key that looks like a physical one, because an
-// application that still adds suffixes has probably sent it.
+// application that still adds the shard has probably sent it.
 func (a *adopted) checkHash(hash attribute.Value) error {
-	if a.suffix.Suffixed {
+	if a.affix.Alike {
 		return nil
 	}
 	key, _, ok := a.cut(hash.Text())
 	if !ok {
 		return nil
 	}
-	return exception.InvalidParameters("partition key %s is %q, which has a shard at its end: in table %s evenkeel adds it and takes it away; "+
-		"leave it out (%q), or, if keys may end like that, adopt the table with suffixed=allow", a.hash.Name, hash.Text(), a.name, key)
+	return exception.InvalidParameters("partition key %s is %q, which has a shard at its %s: in table %s evenkeel adds it and takes it away; "+
+		"leave it out (%q), or, if keys may look like that, adopt the table with %s", a.hash.Name, hash.Text(), a.side(), a.name, key, a.allows())
 }
 
 // readsHash returns the error for an expression that uses the partition key.
 func (a *adopted) readsHash() error {
-	return exception.InvalidParameters("an expression uses the value of %s: table %s was sharded by hand, so that it is stored with the shard at its end, "+
-		"and the store would compare or copy that; attribute_exists and attribute_not_exists are possible", a.hash.Name, a.name)
+	return exception.InvalidParameters("an expression uses the value of %s: table %s was sharded by hand, so that it is stored with the shard at its %s, "+
+		"and the store would compare or copy that; attribute_exists and attribute_not_exists are possible", a.hash.Name, a.name, a.side())
 }
 
-// cutInPlace cuts the suffix of an item's partition key in the item's own memory. It also returns
+// cutInPlace cuts the shard off an item's partition key in the item's own memory. It also returns
 // the shard, or 0 if there is none.
 func (a *adopted) cutInPlace(item attribute.Encoded) (attribute.Encoded, int) {
 	from, to := member(item, a.hash.Name)
@@ -70,6 +86,9 @@ func (a *adopted) cutInPlace(item attribute.Encoded) (attribute.Encoded, int) {
 		key, shardOf, ok := a.cut(text)
 		if !ok {
 			return item, 0
+		}
+		if a.affix.Front {
+			return slices.Delete(item, from+len(before), to-len(after)-len(key)), shardOf
 		}
 		return slices.Delete(item, from+len(before)+len(key), to-len(after)), shardOf
 	}
@@ -107,7 +126,7 @@ func (a *adopted) start(start attribute.Item) (attribute.Item, int, error) {
 	key, shardOf, ok := a.cut(v.Text())
 	if !ok {
 		return nil, 0, exception.Invalid("The provided starting key is invalid: in table %s, which was sharded by hand, "+
-			"%s of an ExclusiveStartKey has the shard at its end, as it is in LastEvaluatedKey", a.name, a.hash.Name)
+			"%s of an ExclusiveStartKey has the shard at its %s, as it is in LastEvaluatedKey", a.name, a.hash.Name, a.side())
 	}
 	return start.With(a.hash.Name, attribute.String(key)), shardOf, nil
 }
