@@ -55,9 +55,12 @@ func (h *Hit) Text() string {
 	case h.After > centuries:
 		return h.Limit + ": not within 1,000 years"
 	case h.Date != "" && h.AfterLow > 30*86400:
+		if h.DateLow == h.DateHigh {
+			return h.Limit + ": about " + h.Date
+		}
 		return fmt.Sprintf("%s: about %s (%s to %s)", h.Limit, h.Date, h.DateLow, h.DateHigh)
 	}
-	return fmt.Sprintf("%s: after about %s (%s to %s)", h.Limit, capacity.Duration(h.After), capacity.Duration(h.AfterLow), capacity.Duration(h.AfterHigh))
+	return h.Limit + ": after about " + ranged(h.After, h.AfterLow, h.AfterHigh, capacity.Duration)
 }
 
 // sizes predicts how large partitions become.

@@ -28,6 +28,7 @@ type Report struct {
 	EventTime string   `json:"event_time,omitempty"`   // the column
 	Changed   *Changed `json:"rate_changed,omitempty"` // of the rows' rate; nil: it did not change
 	Heat      string   `json:"heat_source"`
+	Writes    float64  `json:"writes_per_second,omitempty"` // that the queries state; 0: they state none
 
 	Verdict      *Verdict      `json:"verdict"`              // null without queries
 	NoVerdict    string        `json:"no_verdict,omitempty"` // why there is none
@@ -195,6 +196,9 @@ func (s *Study) Report() *Report {
 		r.Verdict = s.verdict(list)
 	}
 	r.Assumptions = s.assumptions()
+	if s.load.from == FromQueries {
+		r.Writes = s.load.writes
+	}
 	return r
 }
 
@@ -367,7 +371,7 @@ func (s *Study) assumptions() []string {
 	}
 	add("heat of writes: %s", s.load.why)
 	if s.time != nil && s.o.EventTime == "" {
-		add("%s is taken as the time at which rows were written (--event-time says otherwise)", s.time.Name)
+		add("column %s is taken as the time at which rows were written (--event-time says otherwise)", s.time.Name)
 	}
 	reads, unrated := false, false
 	for i := range s.qs {

@@ -169,7 +169,7 @@ func storedText(c *profile.Column) string {
 	case t.Unit == 0:
 		how = "written in several forms"
 	}
-	text := fmt.Sprintf("%s is stored as a %s: %s, as in the data, it does not sort by time", c.Name, t.Store, how)
+	text := fmt.Sprintf("column %s is stored as a %s: %s, as in the data, it does not sort by time", c.Name, t.Store, how)
 	if t.Example != "" {
 		text += fmt.Sprintf("; store %s in place of %q", t.Stored, t.Example)
 	}
@@ -249,7 +249,7 @@ func (s *Study) reasons(list []ranked) []string {
 	}
 	if b := s.bucketColumnOf(d); b != nil {
 		if t := s.p.Column(b.Of).Made; t != nil {
-			add("%s gives the time of the buckets, for each value is %s: %s. CQL reads no time from it, so that write_sharding cannot keep the buckets: the application computes %s from it, in writes and in queries", b.Of, t.ID, t.Where, b.Name)
+			add("column %s gives the time of the buckets, for each value is %s: %s. CQL reads no time from it, so that write_sharding cannot keep the buckets: the application computes %s from it, in writes and in queries", b.Of, t.ID, t.Where, b.Name)
 		}
 	}
 	for _, name := range d.Clustering {

@@ -309,7 +309,11 @@ func (w *paper) designs(r *advice.Report) {
 	w.line("\n  Its partitions, p50 / p99 / max (of these data):")
 	w.item(fmt.Sprintf("rows %s", sizesText(best)))
 	sizes := bytesOf(best, bytesText)
-	w.item(fmt.Sprintf("serialized %s / %s / %s, the largest %s cells; ideal 10 MB, at most 100 MB and 2 billion cells in Cassandra", sizes[0], sizes[1], sizes[2], figure(best, "cells_max", best.CellsMax, countText)))
+	serialized := fmt.Sprintf("serialized %s / %s / %s", sizes[0], sizes[1], sizes[2])
+	if r.Target.Sizes() {
+		serialized += fmt.Sprintf(", the largest %s cells; ideal 10 MB, at most 100 MB and 2 billion cells in Cassandra", figure(best, "cells_max", best.CellsMax, countText))
+	}
+	w.item(serialized)
 	if best.ProjectedWhy != "" {
 		w.item(fmt.Sprintf("with %s the largest gets %s", best.ProjectedWhy, figure(best, "projected_bytes_max", best.ProjectedBytes, bytesText)))
 	}

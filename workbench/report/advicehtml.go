@@ -283,7 +283,6 @@ func (p *advicePage) comparison(id string, designs []*advice.Detail) {
 	}
 }
 
-// designs writes the table of designs.
 // whyText makes a sentence of why a design is not the best: "it costs 3.87 times as much".
 func whyText(why string) string {
 	switch first, _, _ := strings.Cut(why, " "); first {
@@ -293,6 +292,7 @@ func whyText(why string) string {
 	return why
 }
 
+// designs writes the table of designs.
 func (p *advicePage) designs() {
 	p.raw("<section aria-labelledby=\"designs\"><h2 id=\"designs\" tabindex=\"-1\">Designs</h2>\n")
 	if p.r.Verdict == nil {
@@ -379,7 +379,7 @@ func (p *advicePage) columns() {
 `)
 	for _, c := range p.r.Columns {
 		p.put(`<tr><th scope="row">`, c.Name, "</th><td>", c.Type, `</td><td class="n">`, distinctText(&c), `</td><td class="n">`, count(c.Nulls), "</td><td>", p.hide.value(shorten(c.Top, 40)),
-			`</td><td class="n">`, topShareText(&c), "</td><td>", strings.Join(c.Notes, "; "), "</td></tr>\n")
+			`</td><td class="n">`, topShareText(&c), `</td><td class="w">`, strings.Join(c.Notes, "; "), "</td></tr>\n")
 	}
 	p.raw("</tbody></table></div></section>\n")
 }

@@ -85,7 +85,7 @@ func (p *advicePage) sideBySide(details []*advice.Detail) {
 	p.raw("</tbody></table></div>\n")
 	for i, d := range details {
 		for _, e := range d.Exceeded {
-			p.put(fmt.Sprintf(`<p class="exceeded"><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg>`, i), sentence(d.Name+": "+e.Text), "</p>\n")
+			p.put(fmt.Sprintf(`<p class="exceeded"><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg>`, i), d.Name+": "+e.Text+".", "</p>\n")
 		}
 	}
 }

@@ -46,13 +46,19 @@ func (p *page) open(id string, width, height int, words string) {
 // longNumber is the greatest length of a number's text, with an interval.
 const longNumber = 48
 
-// numbers writes a table. The first column heads the rows. The other cells are numbers, except
-// those whose text is too long for a number.
+// numbers writes a table. The first column heads the rows. The other columns are numbers, except
+// those with a text that is too long for a number.
 func (p *page) numbers(label string, head []string, rows [][]string) {
 	p.put(`<div class="scroll" tabindex="0" role="region" aria-label="`, label, `"><table><thead><tr>`)
+	words := make([]bool, len(head)) // which may be broken into lines
+	for _, row := range rows {
+		for i, cell := range row {
+			words[i] = words[i] || len(cell) > longNumber
+		}
+	}
 	for i, h := range head {
 		class := ` class="n"`
-		if i == 0 {
+		if i == 0 || words[i] {
 			class = ""
 		}
 		p.put(`<th scope="col"`+class+`>`, h, "</th>")
@@ -63,8 +69,8 @@ func (p *page) numbers(label string, head []string, rows [][]string) {
 			switch {
 			case i == 0:
 				p.put(`<tr><th scope="row">`, cell, "</th>")
-			case len(cell) > longNumber: // words, which may be broken into lines
-				p.put("<td>", cell, "</td>")
+			case words[i]:
+				p.put(`<td class="w">`, cell, "</td>")
 			default:
 				p.put(`<td class="n">`, cell, "</td>")
 			}

@@ -8,7 +8,8 @@ import (
 	"html"
 	"io"
 	"math"
-	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
@@ -106,13 +107,21 @@ func (p *page) put(parts ...string) {
 func (p *keysPage) summary() {
 	p.raw(`<div class="scroll" tabindex="0" role="region" aria-labelledby="summary"><table>
 <caption id="summary">The keys side by side. A max/mean of 1 is perfectly even.</caption>
-<thead><tr><th scope="col">Key</th><th scope="col">Verdict</th><th scope="col">Fullest partition</th><th scope="col">Max/mean</th><th scope="col">Coefficient of variation</th><th scope="col">Chi-square p</th></tr></thead>
-<tbody>
-`)
+<thead><tr><th scope="col">Key</th><th scope="col">Verdict</th><th scope="col">Fullest partition</th><th scope="col">Max/mean</th><th scope="col">Coefficient of variation</th><th scope="col">Chi-square p</th>`)
+	limited := len(p.r.Keys) > 0 && p.r.Keys[0].Values.Over != nil
+	if limited {
+		p.raw(`<th scope="col">Limit</th>`)
+	}
+	p.raw("</tr></thead>\n<tbody>\n")
 	for i := range p.r.Keys {
 		k := &p.r.Keys[i]
-		p.put(fmt.Sprintf(`<tr><th scope="row"><a href="#key%d">`, i), k.Key, `</a></th><td>`, k.Reading(), `</td><td class="n">`, count(k.Max),
-			`</td><td class="n">`, ratio(k.MaxOverMean), `</td><td class="n">`, ratio(k.CV), `</td><td class="n">`, chance(k.PValue), "</td></tr>\n")
+		p.put(fmt.Sprintf(`<tr><th scope="row"><a href="#key%d">`, i), k.Key, `</a></th><td class="w">`, k.Reading(), `</td><td class="n">`, count(k.Max),
+			`</td><td class="n">`, ratio(k.MaxOverMean), `</td><td class="n">`, ratio(k.CV), `</td><td class="n">`, chance(k.PValue), "</td>")
+		if limited {
+			class, text := limitMark(&k.Values)
+			p.put(`<td class="`+class+`">`, text, "</td>")
+		}
+		p.raw("</tr>\n")
 	}
 	p.raw("</tbody></table></div>\n")
 }
@@ -257,5 +266,6 @@ func sentence(s string) string {
 	if s == "" {
 		return s
 	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:] + "."
 }

@@ -90,6 +90,8 @@ func inspectionLimits(r *inspection.Report) advice.Target {
 	return advice.Cassandra
 }
 
+func intervalOf(i inspection.Interval) extent { return extent{i.Value, i.Low, i.High} }
+
 // rowsName returns the heading of columns of rows.
 func rowsName(r *inspection.Report) string {
 	if r.DynamoDB != nil {
@@ -107,8 +109,11 @@ func (p *inspectionPage) sizes() {
 	target := inspectionLimits(p.r)
 	b := p.r.Sizes.Bytes
 	s := series{
-		name: p.r.Table, partitions: p.r.Partitions.Value, rows: p.r.Bytes.Value, fullest: b.Max, inBytes: true,
-		p50: b.P50.Value, p90: b.P90.Value, p99: b.P99.Value, most: b.Max,
+		name: p.r.Table, partitions: intervalOf(p.r.Partitions), rows: p.r.Bytes.Value, fullest: exact(b.Max), inBytes: true,
+		p50: intervalOf(b.P50), p90: intervalOf(b.P90), p99: intervalOf(b.P99), most: exact(b.Max),
+	}
+	if b.Most.High > b.Max { // of a sample, the largest may not have been read
+		s.most.high = b.Most.High
 	}
 	for _, c := range p.r.Curve.Sizes {
 		s.sizes = append(s.sizes, profile.Bulk{Count: c.Count, Bytes: c.Bytes})
@@ -328,13 +333,7 @@ func (p *inspectionPage) hidden() {
 
 // intervalText formats a number and its 99% confidence interval.
 func intervalText(i inspection.Interval, text func(float64) string) string {
-	switch {
-	case i.Low == i.High:
-		return text(i.Value)
-	case math.IsInf(i.High, 1):
-		return fmt.Sprintf("%s (%s or more)", text(i.Value), text(i.Low))
-	}
-	return fmt.Sprintf("%s (%s to %s)", text(i.Value), text(i.Low), text(i.High))
+	return intervalOf(i).text(text)
 }
 
 func numberText(v float64) string {

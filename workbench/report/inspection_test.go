@@ -130,7 +130,8 @@ func TestInspectionHTML(t *testing.T) {
 				t.Errorf("%v: %v", c.fraction, count)
 			}
 			if bad := numbersOfNothing.FindString(b.String()); bad != "" {
-				t.Errorf("%v: %s", c.fraction, bad)
+				at := strings.Index(b.String(), bad)
+				t.Errorf("%v: %s in …%s…", c.fraction, bad, b.String()[max(0, at-80):at+80])
 			}
 			if strings.Contains(strings.ToLower(b.String()), "secret") != show {
 				at := strings.Index(strings.ToLower(b.String()), "secret")

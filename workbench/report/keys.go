@@ -23,22 +23,26 @@ func (p *keysPage) sideBySide() {
 	if len(drawn) == 0 {
 		return
 	}
-	limits := sizeLimits(advice.Cassandra)
+	limits, meaning := p.sizeLimits()
 	p.raw("<section aria-labelledby=\"plots\"><h2 id=\"plots\">What the keys do to the data</h2>\n")
 	p.raw("<p>To Cassandra and DynamoDB each value of a key is a partition of its own. Its bytes are those of the rows as text, and what Cassandra adds to each.</p>\n")
 	for from := 0; from < len(drawn); from += keysInPlot {
 		some := drawn[from:min(from+keysInPlot, len(drawn))]
 		id := fmt.Sprintf("plots%d", from)
 		var list []series
-		for _, k := range some {
-			list = append(list, seriesOfKey(k, k.Key, k.Detail))
+		p.raw("<ul class=\"letters\">\n")
+		for i, k := range some {
+			list = append(list, seriesOfKey(k, letter(from+i), k.Detail))
+			p.letter(i, letter(from+i), k.Key)
+			p.raw("</li>\n")
 		}
+		p.raw("</ul>\n")
 		p.raw("<div class=\"pair\">\n")
-		p.cumulative(id+"-sizes", "Values of the key by size: the share that has up to so many bytes; "+limitsText(advice.Cassandra), limits, list)
+		p.cumulative(id+"-sizes", "Values of the key by size: the share that has up to so many bytes; "+meaning, limits, list)
 		p.lorenz(id+"-lorenz", list)
 		p.raw("</div>\n")
 		if p.r.Ring != nil && p.r.Ring.Nodes <= mostNodes {
-			p.nodes(id+"-nodes", some)
+			p.nodes(id+"-nodes", some, list)
 		}
 	}
 	for i, k := range drawn {
@@ -50,29 +54,43 @@ func (p *keysPage) sideBySide() {
 			s := &k.Salts[j]
 			list = append(list, salted{seriesOfKey(k, fmt.Sprintf("N = %d", s.N), &s.Detail), s.N, s.Own})
 		}
-		p.salts(fmt.Sprintf("plots-salts%d", i), k.Key+" with several numbers of salts: sizes of its values, from the median to the largest; "+limitsText(advice.Cassandra), "salts", limits, list)
+		p.salts(fmt.Sprintf("plots-salts%d", i), k.Key+" with several numbers of salts: sizes of its values, from the median to the largest; "+meaning, "salts", limits, list)
 	}
 	p.raw("</section>\n")
 }
 
-func seriesOfKey(k *simulation.KeyReport, name string, d *simulation.Detail) series {
-	return series{name: name, partitions: d.Values.Value, rows: float64(k.Rows), p50: d.P50, p90: d.P90, p99: d.P99, most: d.Most, fullest: d.Fullest, sizes: d.Sizes}
+// sizeLimits returns the sizes that matter, and what they mean: the user's own limit if there is one,
+// else those of Cassandra.
+func (p *keysPage) sizeLimits() (limits []tick, meaning string) {
+	for i := range p.r.Keys {
+		if o := p.r.Keys[i].Values.Over; o != nil && o.Bytes > 0 {
+			size := float64(o.Bytes)
+			return []tick{{size, sizeText(size)}}, "the line: the limit of --limit, " + sizeText(size)
+		}
+	}
+	return sizeLimits(advice.Cassandra), limitsText(advice.Cassandra)
 }
 
+func seriesOfKey(k *simulation.KeyReport, name string, d *simulation.Detail) series {
+	return series{name: name, partitions: simulated(d.Values), rows: float64(k.Rows), p50: simulated(d.P50), p90: simulated(d.P90), p99: simulated(d.P99), most: simulated(d.Most), fullest: simulated(d.Fullest), sizes: d.Sizes}
+}
+
+func simulated(f simulation.Figure) extent { return extent{f.Value, f.Low, f.High} }
+
 // nodes plots what each node would keep, key beside key.
-func (p *keysPage) nodes(id string, keys []*simulation.KeyReport) {
+func (p *keysPage) nodes(id string, keys []*simulation.KeyReport, list []series) {
 	ring := p.r.Ring
 	c := cluster{what: fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF)}
 	for n, o := range keys[0].Nodes.Ownership {
 		c.nodes = append(c.nodes, fmt.Sprintf("node %d", n))
 		c.ring = append(c.ring, o*float64(ring.Nodes)/float64(ring.RF))
 	}
-	for _, k := range keys {
+	for i, k := range keys {
 		var load []float64
 		for _, rows := range k.Nodes.Sizes {
 			load = append(load, float64(rows)/max(1, k.Nodes.Mean))
 		}
-		c.designs, c.loads = append(c.designs, k.Key), append(c.loads, load)
+		c.designs, c.loads = append(c.designs, list[i].name), append(c.loads, load)
 	}
 	p.cluster(id, &c)
 }

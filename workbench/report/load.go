@@ -184,7 +184,7 @@ func (p *advicePage) heat(id string, column *advice.Column, details []*advice.De
 		worst /= math.Max(1, float64(total))
 		words := fmt.Sprintf("With %s the fullest of %d ranges of tokens takes %s of the writes at any time, on average; a key that is unique to each row would make it %s.", d.Name, profile.HeatRanges, part(worst), part(byChance(h)))
 		id := fmt.Sprintf("%s-%d", id, i)
-		p.figure(id, fmt.Sprintf("Writes over time (from left to right) and tokens (from top to bottom): %s", d.Name), words, nil, func() {
+		p.figure(id, fmt.Sprintf("Writes over time (from left to right) and tokens (from top to bottom): %s, %s", d.Name, d.Design+shardsBehind(d)), words, nil, func() {
 			p.open(id, 880, 194, words)
 			p.raw(fmt.Sprintf(`<rect class="heatfield" x="%d" y="%d" width="%d" height="%d"/>`+"\n", left, top, width, height))
 			for level, path := range levels(h, most, left, top, width, height) {
@@ -194,7 +194,11 @@ func (p *advicePage) heat(id string, column *advice.Column, details []*advice.De
 			}
 			p.raw(fmt.Sprintf(`<text class="tick" x="%d" y="%d" text-anchor="end">−2⁶³</text><text class="tick" x="%d" y="%d" text-anchor="end">2⁶³</text>`+"\n", left-6, top+12, left-6, top+height))
 			p.put(fmt.Sprintf(`<text class="tick" x="%d" y="%d">`, left, top+height+17), cmp.Or(column.First, column.Min), fmt.Sprintf(`</text><text class="tick" x="%d" y="%d" text-anchor="end">`, left+width, top+height+17), cmp.Or(column.Last, column.Max), "</text>\n")
-			p.heatScale(left+width/2, top+height+8, most)
+			rate := 0.0 // of the darkest cell
+			if p.r.Changed == nil {
+				rate = p.r.Writes * float64(most) / math.Max(1, float64(total)) * float64(len(h))
+			}
+			p.heatScale(left+width/3, top+height+8, most, rate)
 			p.raw("</svg>\n")
 		}, func() {
 			var rows [][]string
@@ -222,9 +226,10 @@ func (p *advicePage) heat(id string, column *advice.Column, details []*advice.De
 	}
 }
 
-// heatScale draws which shade stands for how many rows, around x. The darker a cell is, the more
+// heatScale draws which shade stands for how many rows, around x. rate is how many writes a second
+// the most rows are at the rates of the queries; 0: unknown. The darker a cell is, the more
 // rows it has. The background and the shades are the same on a light page and on a dark one.
-func (p *advicePage) heatScale(x, y float64, most int64) {
+func (p *advicePage) heatScale(x, y float64, most int64, rate float64) {
 	const cell = 14
 	from := x - cell*heatLevels/2
 	p.raw(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f" text-anchor="end">1 row</text>`, from-6, y+9))
@@ -232,7 +237,11 @@ func (p *advicePage) heatScale(x, y float64, most int64) {
 	for level := range heatLevels {
 		p.raw(fmt.Sprintf(`<rect class="heat" fill-opacity="%.2f" x="%.1f" y="%.1f" width="%d" height="10"/>`, float64(level+1)/heatLevels, from+float64(level*cell), y, cell))
 	}
-	p.put(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f">`, from+cell*heatLevels+6, y+9), count(most), "</text>\n")
+	darkest := count(most)
+	if rate > 0 {
+		darkest += ", at the queries' rates " + ratio(rate) + " writes/s"
+	}
+	p.put(fmt.Sprintf(`<text class="tick" x="%.1f" y="%.1f">`, from+cell*heatLevels+6, y+9), darkest, "</text>\n")
 }
 
 // byChance returns the share of the fullest range if each row falls into a range independently. It

@@ -193,6 +193,14 @@ func TestPlotsAreAtTheRate(t *testing.T) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
+	// The scale of the heat map has the rate of its darkest cell.
+	if scale := regexp.MustCompile(`>[0-9,]+, at the queries&#39; rates [0-9.,]+ writes/s</text>`); r.Writes != 3000 || !scale.MatchString(page) {
+		t.Errorf("a heat map is not at the queries' rates: %v writes/s", r.Writes)
+	}
+	// A design whose partitions never end has no size at a rate.
+	if endless := regexp.MustCompile(`[BC] has no line: its partitions never end \(100 MB: after about [^)]*\)`); !endless.MatchString(page) || !strings.Contains(page, `<span class="exceeded">exceeds `) {
+		t.Error("a design whose partitions never end looks as if they did")
+	}
 	for _, legend := range regexp.MustCompile(`(?s)<ul class="legend">.*?</ul>`).FindAllString(page, -1) {
 		if strings.Contains(legend, "((") {
 			t.Errorf("a legend has a whole design: %s", legend)

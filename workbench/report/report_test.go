@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -287,6 +289,55 @@ func TestLimitsAreSaid(t *testing.T) {
 		got := overText(&simulation.ValuesReport{Count: c.count, Over: &simulation.OverReport{Limit: simulation.Limit{Rows: 1, Bytes: 1 << 20}, Values: c.values, Held: c.held}})
 		if want := "limit of 1 row and 1 MB: " + c.want; got != want {
 			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestEstimatesOfSaltsHaveIntervals checks that a plot of sampled values shows that its figures are
+// estimates, and that the table has their intervals.
+func TestEstimatesOfSaltsHaveIntervals(t *testing.T) {
+	e, err := keys.Parse("user,salt(post,8)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := simulation.Options{Keys: []simulation.Key{{Text: "user,salt(post,8)", Expr: e}}, Partitioner: simulation.Murmur3, Partitions: 4, Within: -1, Detail: true, Limit: simulation.Limit{Bytes: 3 << 20}}
+	s, err := simulation.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, rand.Uint64()))
+	for i := range 60_000 {
+		if err := s.AddRow(&simulation.Row{Values: []string{fmt.Sprint("u", rnd.IntN(30_000)), fmt.Sprint(i)}, Bytes: 50 + rnd.Int64N(2000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := s.Report()
+	if d := r.Keys[0].Salts[0]; d.N != 1 || d.P99.Exact() || d.Most.Exact() || d.P99.Value < d.P99.Low || d.P99.Value > d.P99.High {
+		t.Fatalf("%+v", d)
+	}
+	page := render(t, r)
+	for _, want := range []string{"N = 1</th>", ">~", " to ", "the line: the limit of --limit, 3 MB", `<td class="good">kept</td>`, "<strong>A</strong> <code>user,salt(post,8)</code>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	salts := page[strings.Index(page, "Numbers of salts"):]
+	row := salts[strings.Index(salts, "N = 1</th>"):]
+	if row = row[:strings.Index(row, "</tr>")]; strings.Count(row, " to ") < 3 {
+		t.Errorf("the figures of a sample have no intervals: %s", row)
+	}
+}
+
+// TestSentencesBeginWithACapital checks texts whose first letter takes several bytes.
+func TestSentencesBeginWithACapital(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a row": "A row.", "été": "Été.", "5 rows": "5 rows."} {
+		if got := sentence(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for i, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 27: "AB", 52: "BA"} {
+		if got := letter(i); got != want {
+			t.Errorf("letter %d: %s, want %s", i, got, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -15,15 +16,32 @@ import (
 // key, or of a live table.
 type series struct {
 	name                string
-	partitions, rows    float64
-	p50, p90, p99, most float64        // bytes of a partition
-	fullest             float64        // rows of the fullest partition; if inBytes, bytes of the largest
+	rows                float64
+	partitions          extent
+	p50, p90, p99, most extent         // bytes of a partition
+	fullest             extent         // rows of the fullest partition; if inBytes, bytes of the largest
 	sizes               []profile.Bulk // ordered by rows, the smallest first
 	inBytes             bool           // sizes are ordered by bytes, and their rows are unknown
+	endless             string         // when partitions that never end pass a limit at the queries' rates; "": they end
 
 	// bounds holds 99% confidence intervals of quantiles of the partitions' sizes; nil: the sizes
 	// were counted.
 	bounds []bound
+}
+
+// extent is a number with its interval.
+type extent struct{ value, low, high float64 }
+
+func exact(x float64) extent { return extent{x, x, x} }
+
+func (e extent) times(x float64) extent { return extent{e.value * x, e.low * x, e.high * x} }
+
+// text formats the number, with its interval if it was estimated.
+func (e extent) text(format func(float64) string) string {
+	if math.IsInf(e.high, 1) {
+		return fmt.Sprintf("%s (%s or more)", format(e.value), format(e.low))
+	}
+	return within(e.value, e.low, e.high, format)
 }
 
 // bound is a share of the partitions, with the two sizes between which the quantile of this share
@@ -31,7 +49,7 @@ type series struct {
 type bound struct{ share, low, high float64 }
 
 // share returns the fullest partition's share of everything.
-func (s *series) share() float64 { return s.fullest / math.Max(1, s.rows) }
+func (s *series) share() extent { return s.fullest.times(1 / math.Max(1, s.rows)) }
 
 // weight returns the weight of a partition in shares: its bytes if inBytes, else its rows.
 func (s *series) weight(b profile.Bulk) float64 {
@@ -53,10 +71,14 @@ func seriesOf(details []*advice.Detail) (list []series) {
 	for _, d := range details {
 		m := d.Measured
 		s := series{
-			name: d.Name, partitions: m.Partitions.Value, rows: float64(m.Rows), sizes: m.Detail.Sizes, fullest: m.RowSizes.Max.Value,
-			p50: m.ByteSizes.P50.Value, p90: m.ByteSizes.P90.Value, p99: m.ByteSizes.P99.Value, most: m.ByteSizes.Max.Value,
+			name: d.Name, partitions: estimated(m.Partitions), rows: float64(m.Rows), sizes: m.Detail.Sizes, fullest: estimated(m.RowSizes.Max),
+			p50: estimated(m.ByteSizes.P50), p90: estimated(m.ByteSizes.P90), p99: estimated(m.ByteSizes.P99), most: estimated(m.ByteSizes.Max), endless: endless(&d.Candidate),
 		}
-		s.atRate(d.ProjectedBytes / math.Max(1, s.most))
+		s.atRate(d.ProjectedBytes / math.Max(1, s.most.value))
+		if d.ProjectedBytes > 0 && d.ProjectedBytes >= d.BytesMax {
+			i := d.Intervals.Of("projected_bytes_max", d.ProjectedBytes)
+			s.most = extent{d.ProjectedBytes, i.Low, i.High}
+		}
 		list = append(list, s)
 	}
 	return list
@@ -72,9 +94,26 @@ func (s *series) atRate(times float64) {
 	for i := range s.sizes {
 		s.sizes[i].Bytes *= times
 	}
-	for _, b := range []*float64{&s.p50, &s.p90, &s.p99, &s.most} {
-		*b *= times
+	for _, b := range []*extent{&s.p50, &s.p90, &s.p99, &s.most} {
+		*b = b.times(times)
 	}
+}
+
+// estimated returns an estimate without a bound at infinity, which says nothing.
+func estimated(e profile.Estimate) extent { return extent{e.Value, e.Low, e.High} }
+
+// endless returns when a design's partitions pass a limit at the queries' rates, if they never end
+// and that exceeds a limit; else "".
+func endless(c *advice.Candidate) string {
+	if !c.Growth.Unbounded || c.ProjectedBytes > 0 || len(c.Exceeded) == 0 {
+		return ""
+	}
+	for _, h := range slices.Backward(c.Growth.Hits) {
+		if h.Predictable && !h.Exceeded && slices.ContainsFunc(c.Exceeded, func(e advice.Exceeded) bool { return strings.HasSuffix(e.Text, h.Text()) }) {
+			return h.Text()
+		}
+	}
+	return ""
 }
 
 // rateText returns words if sizes are those at the queries' rates, else "".
@@ -93,7 +132,7 @@ func lettered(details []*advice.Detail) []*advice.Detail {
 	var out []*advice.Detail
 	for i, d := range details {
 		one := *d
-		one.Name = string(rune('A' + i))
+		one.Name = letter(i)
 		out = append(out, &one)
 	}
 	return out
@@ -103,9 +142,35 @@ func lettered(details []*advice.Detail) []*advice.Detail {
 func (p *advicePage) letters(details []*advice.Detail) {
 	p.raw("<ul class=\"letters\">\n")
 	for i, d := range details {
-		p.put(fmt.Sprintf(`<li><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg><strong>%c</strong> <code>`, i, 'A'+i), d.Design, "</code>", shardsBehind(d), "</li>\n")
+		p.letter(i, letter(i), d.Design)
+		p.put("", shardsBehind(d), "")
+		if n := len(d.Exceeded); n > 0 {
+			p.put(` <span class="exceeded">`, exceededText(n), "</span>")
+		}
+		p.raw("</li>\n")
 	}
 	p.raw("</ul>\n")
+}
+
+// letter begins an item of a list of letters.
+func (p *page) letter(series int, name, of string) {
+	p.put(fmt.Sprintf(`<li><svg class="swatch" viewBox="0 0 28 8" aria-hidden="true"><line class="line s%d" x1="0" x2="28" y1="4" y2="4"/></svg><strong>%s</strong> <code>`, series, name), of, "</code>")
+}
+
+// letter returns the name of a line in plots: A, B, …, Z, AA, AB, ….
+func letter(i int) string {
+	if i < 26 {
+		return string(rune('A' + i))
+	}
+	return letter(i/26-1) + letter(i%26)
+}
+
+// exceededText says that a design exceeds limits.
+func exceededText(n int) string {
+	if n == 1 {
+		return "exceeds a limit"
+	}
+	return fmt.Sprintf("exceeds %d limits", n)
 }
 
 // shardsBehind returns the number of shards of a variant in words, because its design's text does

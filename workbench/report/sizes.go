@@ -41,13 +41,23 @@ func (p *page) cumulative(id, caption string, limits []tick, list []series) {
 	a := &axes{left: 44, top: 22, width: 520, height: 210, x: logarithmic(from, to), y: linear(0, 1)}
 	best := &list[0]
 	most := limits[len(limits)-1]
-	words := fmt.Sprintf("Half of the partitions of %s have up to %s, 99 of 100 up to %s, and the largest has %s: %s of the limit of %s.",
-		best.name, sizeText(best.p50), sizeText(best.p99), sizeText(best.most), part(best.most/most.at), sizeText(most.at))
-	if best.partitions < 1.5 {
-		words = fmt.Sprintf("%s has one partition, of %s: %s of the limit of %s.", best.name, sizeText(best.most), part(best.most/most.at), sizeText(most.at))
+	words := fmt.Sprintf("Half of the partitions of %s have up to %s, 99 of 100 up to %s, and the largest has %s: %s.",
+		best.name, best.p50.text(sizeText), best.p99.text(sizeText), best.most.text(sizeText), ofLimit(best.most, most.at))
+	if best.partitions.value < 1.5 {
+		words = fmt.Sprintf("%s has one partition, of %s: %s.", best.name, best.most.text(sizeText), ofLimit(best.most, most.at))
 	}
 	if best.bounds != nil {
 		words += " The field around the line is where it is with 99% confidence: the partitions that were read are a sample."
+	}
+	for i := range list {
+		s := &list[i]
+		switch {
+		case s.endless == "":
+		case i == 0:
+			words += fmt.Sprintf(" Its partitions never end (%s): the line is what is in the data.", s.endless)
+		default:
+			words += fmt.Sprintf(" %s has no line: its partitions never end (%s).", s.name, s.endless)
+		}
 	}
 	p.figure(id, caption, words, names(list), func() {
 		p.open(id, 580, 258, words)
@@ -57,6 +67,9 @@ func (p *page) cumulative(id, caption string, limits []tick, list []series) {
 			p.limit(a, l.at, l.label)
 		}
 		for i := len(list) - 1; i >= 0; i-- {
+			if i > 0 && list[i].endless != "" {
+				continue
+			}
 			p.band(a, i, list[i].bounds, to)
 			p.line(a, i, steps(list[i].sizes, to))
 		}
@@ -64,12 +77,15 @@ func (p *page) cumulative(id, caption string, limits []tick, list []series) {
 	}, func() {
 		var rows [][]string
 		for i := range list {
-			s := &list[i]
+			s, name := &list[i], list[i].name
+			if s.endless != "" {
+				name += ", in the data"
+			}
 			over := []string{}
 			for _, l := range limits {
 				over = append(over, part(above(s.sizes, l.at)))
 			}
-			rows = append(rows, append([]string{s.name, count(int64(s.partitions + 0.5)), sizeText(s.p50), sizeText(s.p90), sizeText(s.p99), sizeText(s.most)}, over...))
+			rows = append(rows, append([]string{name, s.partitions.text(countText), s.p50.text(sizeText), s.p90.text(sizeText), s.p99.text(sizeText), s.most.text(sizeText)}, over...))
 		}
 		head := []string{"", "Partitions", "p50", "p90", "p99", "Largest"}
 		for _, l := range limits {
@@ -77,6 +93,15 @@ func (p *page) cumulative(id, caption string, limits []tick, list []series) {
 		}
 		p.numbers("Partitions by size", head, rows)
 	})
+}
+
+// ofLimit formats a size as a part, or a multiple, of a limit.
+func ofLimit(size extent, limit float64) string {
+	of := "of the limit of"
+	if size.value > 1.005*limit {
+		of = "the limit of"
+	}
+	return fmt.Sprintf("%s %s %s", size.times(1/limit).text(part), of, sizeText(limit))
 }
 
 // sizeText formats a size as bytesText does, but without the decimal if it is 0.
@@ -174,8 +199,8 @@ func (s *series) curve() []point {
 
 // concentration says how much is in the fullest partitions.
 func concentration(s *series) string {
-	if n := s.partitions; n < 200 {
-		return fmt.Sprintf("The fullest of the %s partitions of %s has %s of the %s; evenly it would be %s.", count(int64(n+0.5)), s.name, part(s.share()), s.what(), part(1/math.Max(1, n)))
+	if n := s.partitions.value; n < 200 {
+		return fmt.Sprintf("The fullest of the %s partitions of %s has %s of the %s; evenly it would be %s.", s.partitions.text(countText), s.name, s.share().text(part), s.what(), part(1/math.Max(1, n)))
 	}
 	return fmt.Sprintf("The fullest hundredth of the partitions of %s has %s of the %s.", s.name, part(fullest(s.curve(), 0.01)), s.what())
 }

@@ -78,6 +78,17 @@ func overText(v *simulation.ValuesReport) string {
 	return fmt.Sprintf("limit of %s: EXCEEDED by %s of %s, with %s", limit, figureText(o.Values, countText), valuesOf(v.Count), rows)
 }
 
+// limitMark says in a word whether a key's values keep the user's limits, with the class of the word.
+func limitMark(v *simulation.ValuesReport) (class, text string) {
+	switch {
+	case v.Over.Values.High == 0:
+		return "good", "kept"
+	case v.Over.Values.Low == 0:
+		return "", "perhaps kept"
+	}
+	return "exceeded", "exceeded"
+}
+
 // sweepRows returns a key's spread for each number of partitions, as rows of a table.
 func sweepRows(k *simulation.KeyReport) (rows [][]string) {
 	if len(k.Sweep) == 0 {
@@ -163,11 +174,7 @@ func (p *keysPage) values(k *simulation.KeyReport) {
 	}
 	p.raw("</ul>\n")
 	if rows := sweepRows(k); rows != nil && k.Rows > 0 {
-		head := append([]string{}, sweepHead...)
-		for i := range head {
-			head[i] = strings.TrimSuffix(sentence(head[i]), ".")
-		}
-		p.numbers("Numbers of partitions", head, rows)
+		p.numbers("Numbers of partitions", []string{"Partitions", "Fullest", "Emptiest", "Max/mean", "CV", "p", "Reading"}, rows)
 	}
 }
 
@@ -182,7 +189,7 @@ func (p *keysPage) uniformity(list []simulation.UniformityReport) {
 `)
 	for i, row := range uniformityRows(list) {
 		class := map[simulation.Verdict]string{simulation.Good: "good", simulation.Bad: "exceeded"}[list[i].Verdict]
-		p.put(`<tr><th scope="row">`, row[0], `</th><td class="n">`, row[1], `</td><td class="n">`, row[2], `</td><td class="`+class+`">`, string(list[i].Verdict), "</td><td>", sentence(list[i].Why), "</td></tr>\n")
+		p.put(`<tr><th scope="row">`, row[0], `</th><td class="n">`, row[1], `</td><td class="n">`, row[2], `</td><td class="`+class+`">`, string(list[i].Verdict), `</td><td class="w">`, sentence(list[i].Why), "</td></tr>\n")
 	}
 	p.raw("</tbody></table></div></section>\n")
 }

@@ -36,7 +36,7 @@ func TestDetail(t *testing.T) {
 			if math.Abs(rows-5610) > 1e-6 || math.Abs(bytes-561000) > 1e-3 || math.Abs(values-c.values) > 1e-6 || d.Values.Value != c.values {
 				t.Errorf("%s, %s: %v values (%v) with %v rows, %v bytes", p, k.Key, values, d.Values, rows, bytes)
 			}
-			if math.Abs(d.Fullest/c.fullest-1) > 0.2 || d.Most != 100*d.Fullest {
+			if math.Abs(d.Fullest.Value/c.fullest-1) > 0.2 || !d.Fullest.Exact() || d.Most != exactly(100*d.Fullest.Value) {
 				t.Errorf("%s, %s: the fullest has %v rows, %v bytes", p, k.Key, d.Fullest, d.Most)
 			}
 			var ns []int
@@ -45,10 +45,10 @@ func TestDetail(t *testing.T) {
 				if s.Own != (s.N == 8) {
 					t.Errorf("%s, %s: N = %d is its own: %v", p, k.Key, s.N, s.Own)
 				}
-				if j > 0 && (s.Fullest > k.Salts[j-1].Fullest || s.Values.Value <= k.Salts[j-1].Values.Value) {
+				if j > 0 && (s.Fullest.Value > k.Salts[j-1].Fullest.Value || s.Values.Value <= k.Salts[j-1].Values.Value) {
 					t.Errorf("%s, %s: more salts make fuller partitions: %+v", p, k.Key, s)
 				}
-				if s.N == 1 && (s.Fullest != 1010 || s.Values.Value != 11) {
+				if s.N == 1 && (s.Fullest != exactly(1010) || s.Values.Value != 11) {
 					t.Errorf("%s, %s: one salt is none: %v values, %v rows", p, k.Key, s.Values, s.Fullest)
 				}
 			}

@@ -57,9 +57,9 @@ type OverReport struct {
 type Detail struct {
 	Values        Figure
 	Sizes         []sketch.Bulk // the smallest first
-	P50, P90, P99 float64       // bytes of a value
-	Most          float64       // bytes of the largest
-	Fullest       float64       // rows of the fullest
+	P50, P90, P99 Figure        // bytes of a value
+	Most          Figure        // bytes of the largest
+	Fullest       Figure        // rows of the fullest
 }
 
 // SaltDetail is the same key with a number of salts.
@@ -301,9 +301,9 @@ func (v *values) detail() Detail {
 	of := func(s *seen) (rows, bytes float64) { return float64(s.rows), float64(s.bytes) }
 	d := Detail{Values: Figure(v.sample.Distinct()), Sizes: sketch.Bulks(v.sample, v.top, of, of, detailBulks)}
 	q := v.sample.Quantiles(func(s *seen) float64 { return float64(s.bytes) }, 0.5, 0.9, 0.99)
-	d.P50, d.P90, d.P99 = q[0].Value, q[1].Value, q[2].Value
-	for _, b := range d.Sizes {
-		d.Most, d.Fullest = max(d.Most, b.Bytes), max(d.Fullest, b.Rows)
+	d.Fullest, d.Most = v.most()
+	for i, f := range []*Figure{&d.P50, &d.P90, &d.P99} {
+		*f = Figure(q[i]).capped(d.Most.High)
 	}
 	return d
 }
