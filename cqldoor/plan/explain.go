@@ -100,6 +100,9 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 		typ = t.Clustering[t.by[s.Index]].Type
 	case Cluster:
 		typ = t.Clustering[st.columns[s.Index]].Type
+		if st.in && s.Index == len(st.columns)-1 {
+			typ = value.ListOf(typ, true)
+		}
 	case Shard, Limit:
 		typ = shardType
 	case Token:

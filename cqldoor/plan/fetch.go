@@ -18,7 +18,8 @@ type Segment struct {
 	KeyIndex int
 	Key      [][]byte
 	Slice    analysis.Slice
-	After    [][]byte // clustering key after which reading starts; nil: the start of the slice
+	Points   [][][]byte // the clustering keys of a segment of single rows, in reading order; nil: all of Slice
+	After    [][]byte   // clustering key after which reading starts; nil: the start of the slice
 	Shards   []int
 	Last     bool  // the last segment of its partition
 	Err      error // why this and the next segments are not known
@@ -61,10 +62,14 @@ func (p *Select) PartitionSegments(b *analysis.BoundSelect, dir Directory, index
 		var next Segment
 		all := p.Table.Shards(key)
 		for s, after := range p.Table.resume(&b.Slices, after, p.Logical.Reversed) {
+			shards := p.Table.shardsOf(key, s, all)
+			if p.joins(&next, s, shards) {
+				continue
+			}
 			if next.Key != nil && !yield(next) {
 				return
 			}
-			next = Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: p.Table.shardsOf(key, s, all)}
+			next = Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: shards}
 		}
 		if next.Last = true; next.Key != nil {
 			yield(next)
@@ -162,6 +167,9 @@ func (p *Select) fetch(b *analysis.BoundSelect, s Segment, shards []int, after, 
 	if s.Err != nil {
 		return nil, s.Err
 	}
+	if s.Points != nil {
+		return p.fetchPoints(b, s, shards, after, upto, limit, keys)
+	}
 	pieces := p.Table.pieces(Within(s.Slice, after, upto, p.Logical.Reversed))
 	if p.Logical.Reversed {
 		slices.Reverse(pieces)
@@ -169,31 +177,39 @@ func (p *Select) fetch(b *analysis.BoundSelect, s Segment, shards []int, after, 
 	out := make([]Fetch, len(pieces))
 	for i, piece := range pieces {
 		fs := fetchShape{p.Table.shapeOf(piece), len(shards) > 1, limit > 0, keys}
-		st, err := p.statement(fs)
-		if err != nil {
+		var err error
+		if out[i], err = p.fetchOf(b, s, shards, limit, fs, fs.values(piece)); err != nil {
 			return nil, err
-		}
-		out[i] = Fetch{st, make([]eval.Value, len(st.Slots)), shards}
-		cluster := fs.values(piece)
-		for j, slot := range st.Slots {
-			v := &out[i].Values[j]
-			switch slot.Kind {
-			case Client:
-				*v = b.Env.Values[slot.Index]
-			case Key:
-				v.Bytes = s.Key[slot.Index]
-			case Shard:
-				v.Bytes = IntValue(shards[0])
-			case ShardList:
-				v.Bytes = ListValue(shards)
-			case Cluster:
-				v.Bytes = cluster[slot.Index]
-			case Limit:
-				v.Bytes = IntValue(limit)
-			}
 		}
 	}
 	return out, nil
+}
+
+// fetchOf returns a read of some shards, with the values of its Cluster slots.
+func (p *Select) fetchOf(b *analysis.BoundSelect, s Segment, shards []int, limit int, fs fetchShape, cluster [][]byte) (Fetch, error) {
+	st, err := p.statement(fs)
+	if err != nil {
+		return Fetch{}, err
+	}
+	f := Fetch{st, make([]eval.Value, len(st.Slots)), shards}
+	for j, slot := range st.Slots {
+		v := &f.Values[j]
+		switch slot.Kind {
+		case Client:
+			*v = b.Env.Values[slot.Index]
+		case Key:
+			v.Bytes = s.Key[slot.Index]
+		case Shard:
+			v.Bytes = IntValue(shards[0])
+		case ShardList:
+			v.Bytes = ListValue(shards)
+		case Cluster:
+			v.Bytes = cluster[slot.Index]
+		case Limit:
+			v.Bytes = IntValue(limit)
+		}
+	}
+	return f, nil
 }
 
 func (p *Select) statement(fs fetchShape) (*Statement, error) {
@@ -225,7 +241,7 @@ func (p *Select) statement(fs fetchShape) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.columns = fs.columns()
+	st.columns, st.in = fs.columns(), fs.in
 	p.fetches.Store(fs, st)
 	return st, nil
 }

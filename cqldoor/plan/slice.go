@@ -117,11 +117,12 @@ type shape struct {
 	prefix                       int // number of columns bound by =
 	start, end                   int // further components of each end
 	startInclusive, endInclusive bool
+	in                           bool // an IN on the column after the prefix
 }
 
 func (t *Table) shapeOf(s analysis.Slice) shape {
 	p := t.common(s)
-	return shape{p, len(s.Start.Prefix) - p, len(s.End.Prefix) - p, s.Start.Inclusive, s.End.Inclusive}
+	return shape{prefix: p, start: len(s.Start.Prefix) - p, end: len(s.End.Prefix) - p, startInclusive: s.Start.Inclusive, endInclusive: s.End.Inclusive}
 }
 
 // relations prints a piece. Its values are Cluster slots: those of the prefix first, then the
@@ -135,6 +136,9 @@ func (t *Table) relations(s shape) []syntax.Relation {
 	}
 	for i := range s.prefix {
 		out = append(out, syntax.Relation{Columns: []string{t.Clustering[i].Name}, Op: syntax.OpEQ, Value: next()})
+	}
+	if s.in {
+		return append(out, syntax.Relation{Columns: []string{t.Clustering[s.prefix].Name}, Op: syntax.OpIn, Value: next()})
 	}
 	tuple := s.start > 1 || s.end > 1
 	bound := func(n int, op, reverse, inclusive syntax.Op, isInclusive bool) {
@@ -174,6 +178,9 @@ func (s shape) columns() []int {
 	var out []int
 	for i := range s.prefix {
 		out = append(out, i)
+	}
+	if s.in {
+		out = append(out, s.prefix)
 	}
 	for _, n := range []int{s.start, s.end} {
 		for i := range n {

@@ -43,6 +43,7 @@ type Statement struct {
 	Slots []Slot
 
 	columns []int         // clustering columns of the Cluster slots
+	in      bool          // the last Cluster slot is a list
 	sets    []*value.Type // types of the Set slots, if they are known
 }
 

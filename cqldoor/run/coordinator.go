@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -34,6 +35,9 @@ type coordinator struct {
 	state *State       // the present State when the attempt began, which counts the attempt as under way
 	of    uint32       // index of the counter in state.under
 	plans []*statement // statements that the attempt executes; only the request's goroutine uses it
+
+	// For a read of partitions: how many partition keys it names, and how many shards the first has.
+	keys, shards int
 
 	// For writes under strategy rollover. Only the request's goroutine uses these fields.
 	tallies []*tally // the writes to count when the request is answered
@@ -131,6 +135,10 @@ func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx cont
 func (e *coordinator) late(req *cqldoor.Request) *wire.Error {
 	err := wire.Errorf(wire.CodeReadTimeout, "Operation timed out - received only 0 responses.")
 	err.Consistency, err.Required = consistency(req), 1
+	if e.keys > 1 && e.shards > 1 {
+		err.Message += fmt.Sprintf(" evenkeel: the statement names %d partition keys; with %d shards each, these are %d partitions of the store; name fewer keys in a statement, or give the door a longer --request-timeout",
+			e.keys, e.shards, e.keys*e.shards)
+	}
 	if req.Op == wire.OpBatch {
 		err.Code, err.WriteType = wire.CodeWriteTimeout, wire.WriteUnloggedBatch
 		return err

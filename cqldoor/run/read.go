@@ -55,6 +55,12 @@ func (r *reads) read(ctx context.Context, req *cqldoor.Request, s *statement, pa
 		return err
 	}
 	s.showMetadata(req.Version, params)
+	if e, ok := req.Link.(*coordinator); ok {
+		e.keys, e.shards = b.Keys.Len(), 1
+		if e.keys > 0 {
+			e.shards = len(s.sel.Table.Shards(b.Keys.At(0)))
+		}
+	}
 	x := r.newReader(ctx, req.Link, req.Version, params, s.sel, b)
 	defer x.memory.close()
 	out := &output{s: s, b: b, memory: x.memory, granted: shortRead}

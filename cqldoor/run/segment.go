@@ -150,6 +150,12 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 			if err != nil {
 				return nil, err
 			}
+			if len(pieces) == 0 {
+				if err := merge.Feed(f, make([][]row, len(f.Shards))); err != nil {
+					return nil, err
+				}
+				continue
+			}
 			tag++
 			parts[tag] = &part{&flight{f, make([][]row, len(f.Shards)), 1}, ask{pieces: pieces}}
 			if err := x.send(&pieces[0], in, tag); err != nil {

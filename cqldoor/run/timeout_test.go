@@ -98,6 +98,9 @@ func TestRequestsEndInTime(t *testing.T) {
 		if op != wire.OpError || err != nil || e.Code != test.code || e.WriteType != test.writeType || e.Consistency != wire.LocalQuorum {
 			t.Errorf("%s: %s %v %v", text, op, e, err)
 		}
+		if named := strings.Contains(e.Message, "2 partition keys; with 100 shards each, these are 200 partitions"); named != strings.Contains(text, "p IN") {
+			t.Errorf("%s: %s", text, e.Message)
+		}
 		asked := a.asked.Load()
 		if asked == 0 || asked > 32 {
 			t.Errorf("%s: the store was asked %d times", text, asked)
