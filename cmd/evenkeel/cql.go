@@ -196,7 +196,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, at netip.Add
 	}
 	e, err := engine.Open(s.Data, engine.Options{Address: at, Capacity: s.limits(likeKeyspaces), Clock: s.clock, Timeout: s.RequestTimeout, Storage: s.storage(log)})
 	if err != nil {
-		return nil, "", withHint(err, "--data DIR chooses another directory")
+		return nil, "", storeHint(err, "--data DIR chooses another directory")
 	}
 	what := "on the embedded engine, data in " + s.Data
 	if s.StoreOnly {

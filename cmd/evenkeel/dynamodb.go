@@ -142,7 +142,7 @@ func (d *dynamoDB) watchThrottling(s *serveCmd, store throttling.Under, schema f
 func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, keys *accesskey.Keys, log *slog.Logger) (_ dynamodoor.Store, err error) {
 	if db == nil {
 		if d.own, err = storage.Open(s.Data, s.storage(log)); err != nil {
-			return nil, withHint(err, "--data DIR chooses another directory, --listen-dynamodb off goes without")
+			return nil, storeHint(err, "--data DIR chooses another directory, --listen-dynamodb off goes without")
 		}
 		db = d.own
 	}

@@ -3,9 +3,11 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -190,5 +192,27 @@ func TestFullDisk(t *testing.T) {
 	signals <- syscall.SIGTERM
 	if err := wait(t, ended); err != nil {
 		t.Error(err)
+	}
+}
+
+// fullFS is a disk on which no file can be made.
+type fullFS struct{ vfs.FS }
+
+func (fullFS) Create(name string, _ vfs.DiskWriteCategory) (vfs.File, error) {
+	return nil, &os.PathError{Op: "create", Path: name, Err: syscall.ENOSPC}
+}
+
+// TestStartOnAFullDisk starts a server whose disk has no room for its files. The hint is to make room.
+func TestStartOnAFullDisk(t *testing.T) {
+	for name, s := range map[string]*serveCmd{
+		"CQL":      {ListenCQL: loopback.FreeAddr(t), ListenDynamoDB: "off"},
+		"DynamoDB": {ListenCQL: "off", ListenDynamoDB: loopback.FreeAddr(t)},
+	} {
+		s.ListenHTTP, s.Data, s.Drain, s.LogLevel, s.files = "off", "data", patience, "error", fullFS{vfs.NewMem()}
+		err := s.serve(t.Context(), &stdio{io.Discard, io.Discard}, make(chan os.Signal))
+		var h *hinted
+		if !errors.As(err, &h) || !strings.Contains(h.hint, "make room") || strings.Contains(h.hint, "another directory") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

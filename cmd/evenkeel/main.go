@@ -14,8 +14,11 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // version is the release that this tree will become.
@@ -116,6 +119,14 @@ func (h *hinted) Unwrap() error { return h.error }
 
 func withHint(err error, format string, args ...any) error {
 	return &hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// storeHint adds a hint to an error of opening the data directory.
+func storeHint(err error, otherwise string) error {
+	if errors.Is(err, storage.ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return withHint(err, "make room on the disk of the data directory")
+	}
+	return withHint(err, "%s", otherwise)
 }
 
 // versionText returns the version, and the commit if the build knows it.

@@ -174,6 +174,9 @@ func (i *item) layout(strategy, shards, hash string) (*shard.Layout, error) {
 }
 
 func (i *item) entry() (*Entry, error) {
+	if i.State.S == "" {
+		return nil, ErrForeign
+	}
 	var affix *shard.Affix
 	hash := ""
 	if a := i.Adopted; a != nil {
@@ -238,6 +241,9 @@ func (c *Catalog) call(ctx context.Context, operation string, request, answer an
 		return fmt.Errorf("catalogue: %w", err)
 	}
 	out, err := c.store.Do(ctx, operation, body, nil)
+	if is(err, exception.Validation) { // the catalogue's requests fit the catalogue's table
+		return ErrForeign
+	}
 	if err != nil {
 		return fmt.Errorf("catalogue: %s: %w", operation, err)
 	}
@@ -249,6 +255,10 @@ func (c *Catalog) call(ctx context.Context, operation string, request, answer an
 	}
 	return nil
 }
+
+// ErrForeign reports that the catalogue's table is another program's. SDKs do not repeat the request.
+var ErrForeign = exception.Invalid("evenkeel: table " + Table + " of the DynamoDB endpoint is not evenkeel's catalogue of sharded tables, but another program's; " +
+	"give that table another name, or start this door with --dynamodb-sharding off")
 
 func is(err error, k exception.Kind) bool {
 	var e *exception.Error

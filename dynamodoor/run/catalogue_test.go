@@ -124,3 +124,24 @@ func TestNoOperationReachesTheCatalogue(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignCatalogue has another program's table carry the catalogue's name, with another key or with
+// other items. A door says so when it starts. So does one that has started before, as the client's
+// error, which SDKs do not repeat.
+func TestForeignCatalogue(t *testing.T) {
+	const table = `{"TableName":"evenkeel","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"KEY","AttributeType":"S"}],"KeySchema":[{"AttributeName":"KEY","KeyType":"HASH"}]}`
+	for _, key := range []string{"h", "table"} {
+		store := itemstore.Open(t, items.Options{})
+		door := doorOn(t, store, time.Millisecond)
+		must(t, door, "CreateTable", `{"TableName":"plain","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"}],"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}`)
+		must(t, store, "CreateTable", strings.ReplaceAll(table, "KEY", key))
+		for _, name := range []string{"plain", "other"} {
+			must(t, store, "PutItem", `{"TableName":"evenkeel","Item":{"`+key+`":{"S":"`+name+`"},"v":{"N":"1"}}}`)
+		}
+		const says = "is not evenkeel's catalogue of sharded tables, but another program's"
+		if err := New(Options{Backend: store, Fanout: 1}).Start(context.Background()); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("key %s: a door starts: %v", key, err)
+		}
+		fails(t, door, exception.Validation, says, "GetItem", `{"TableName":"other","Key":{"k":{"S":"x"}}}`)
+	}
+}

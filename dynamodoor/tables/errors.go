@@ -50,7 +50,7 @@ func DoorError(err error) error {
 		return err
 	}
 	switch {
-	case e.Kind == exception.ServiceUnavailable, backend.Throttled(err):
+	case e.Kind == exception.ServiceUnavailable, backend.Throttled(err), errors.Is(err, catalog.ErrForeign):
 		return err
 	}
 	return exception.New(exception.InternalServerError, "what evenkeel itself asks of the endpoint fails: %v; it needs dynamodb:DescribeTable on all tables, and "+
