@@ -190,7 +190,7 @@ func (s critic) antipatterns(best *Design, kept bool) []Antipattern {
 		if s.byItself(d) {
 			d = s.untilTime(d) // the key that tempts: without the columns behind the time that tell rows apart
 		}
-		if l := s.lossOf(d); l != nil && l.PerDay >= 1.0/365 && !s.byItself(d) && len(d.Partition)+len(d.Clustering) > 1 {
+		if l := s.lossOf(d); l != nil && l.PerDay >= leastLoss && !s.byItself(d) && len(d.Partition)+len(d.Clustering) > 1 {
 			put(Antipattern{Name: "collision", Columns: append(d.columns(), d.Clustering...), Loss: l, Evidence: s.lossText(d, l)})
 		}
 	}
@@ -305,8 +305,7 @@ func (s critic) lossText(d *Design, l *Loss) string {
 	default:
 		how = fmt.Sprintf("%s of %s would be overwritten, and ", estimated(m.Lost, whole), countOf(float64(s.p.Rows), "row")+" of the data")
 	}
-	return fmt.Sprintf("%sat %s rows/s and steps of %s, %s rows a day would overwrite another without a word", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))),
-		ranged(l.PerDay, l.Low, l.High, about))
+	return fmt.Sprintf("%sat %s rows/s and steps of %s, %s would overwrite another without a word", how, number(s.load.insert), stepText(resolution(s.p.Column(s.timeIn(d)))), l.text())
 }
 
 func stepText(seconds float64) string {

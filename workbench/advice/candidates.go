@@ -488,13 +488,10 @@ func (s *proposer) sharded(d *Design) []*Design {
 		add(heat)
 	}
 	if s.o.Target.nodes() {
-		size := s.projected(d).bytes
-		if size > MaxBytes {
-			// A hash does not fill shards evenly: leave 30% free.
+		// A hash does not fill shards evenly: leave 30% free. A partition that is within the limit gets no
+		// shards for its size, however far it is from the ideal: each query would read all of them.
+		if size := s.projected(d).bytes; size > keptPart*MaxBytes {
 			add(math.Max(heat, size/(MaxBytes*0.7)))
-		}
-		if size > IdealBytes {
-			add(math.Max(heat, size/(IdealBytes*0.8)))
 		}
 	}
 	if g := s.growthOf(d); s.o.Target.nodes() && g.Unbounded && g.bytesPerSecond*horizon > MaxBytes {

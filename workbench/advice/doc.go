@@ -14,7 +14,7 @@
 //
 // Ranking is lexicographic: a later criterion counts only if all earlier ones are equal. The
 // criteria are: rows that are lost (the primary key repeats, or is null in more than a tenth of the
-// rows) → queries that are not served (they read the whole table, or filter a partition), by their
+// rows), in the data and then at the stated rate → queries that are not served (they read the whole table, or filter a partition), by their
 // rate → limits that are exceeded, now or within HorizonYears → queries that are not served and are
 // a tiny part of the load → few rows with a null in the key → enough keys to share the
 // load → cost → headroom. Costs within a tenth of the least are equal, and so is headroom

@@ -168,3 +168,19 @@ func TestDrawn(t *testing.T) {
 // wantedPoints is the least that advice has to reach. It is less than advice reaches with the seeds
 // that were tried.
 const wantedPoints = 95
+
+// TestDrawnAgain asks for advice about sets that once got a wrong verdict or figure: shards for no more
+// than headroom, a month where a year fits (chance made one of many partitions large), and a busiest
+// time by chance after the rate had changed.
+func TestDrawnAgain(t *testing.T) {
+	for _, seed := range []uint64{382278781542, 444555680, 444555685, 444555697} {
+		s := drawn.New(seed)
+		r, _, err := adviseDrawn(t.Context(), t.TempDir(), s)
+		if err != nil {
+			t.Fatalf("%d: %v", seed, err)
+		}
+		if p := drawn.Score(&s.Truth, answered(s, r)); len(p.Faults) > 0 {
+			t.Errorf("%d: %s\n%s", seed, strings.Join(p.Faults, "\n"), show(r))
+		}
+	}
+}

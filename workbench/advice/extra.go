@@ -116,8 +116,7 @@ func besides(further, table *Design) *Design {
 	out := *further
 	out.AddID = table.AddID
 	for _, c := range append(table.columns(), table.Clustering...) {
-		in := slices.Contains(out.Clustering, c) || slices.ContainsFunc(out.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
-		if !in {
+		if !out.has(c) {
 			out.Clustering = append(slices.Clone(out.Clustering), c)
 			out.Desc = append(slices.Clone(out.Desc), false)
 		}

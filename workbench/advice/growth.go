@@ -136,19 +136,30 @@ func (s *traffic) dataShare(d *Design) (profile.Estimate, *profile.Measured) {
 // their mean and variance. If the largest partition has more rows than the largest of so many would
 // have, it has a rate of its own, which its rows tell.
 func expected(m *profile.Measured, largest profile.Estimate) profile.Estimate {
-	others, n := m.Partitions.Value-1, largest.Value
-	if others < 1 {
+	n := largest.Value
+	if m.Partitions.Value < 2 {
 		return largest
 	}
-	mean := (float64(m.Rows) - n) / others
-	variance := math.Max(0, (m.Squares.Value-n*n)/others-mean*mean)
-	own := math.Max(0, variance-mean) / math.Max(variance, 1e-12) // the part of the variance that is not chance
-	if n > mean+math.Sqrt(variance+mean)*(1+math.Sqrt(2*math.Log(others+1))) {
-		own = 1
-	}
+	mean, own := ownRate(m, n)
 	value := mean + own*(n-mean)
 	half := 2.576 * math.Sqrt(own*value)
 	return profile.Estimate{Value: value, Low: math.Min(largest.Low, math.Max(mean, value-half)), High: math.Max(largest.High, value+half)}
+}
+
+// ownRate returns the mean rows of the other partitions than one with n rows, and which part of its
+// difference from them is no chance.
+func ownRate(m *profile.Measured, n float64) (mean, own float64) {
+	others := m.Partitions.Value - 1
+	if others < 1 {
+		return n, 1
+	}
+	mean = (float64(m.Rows) - n) / others
+	variance := math.Max(0, (m.Squares.Value-n*n)/others-mean*mean)
+	own = math.Max(0, variance-mean) / math.Max(variance, 1e-12) // the part of the variance that is not chance
+	if n > mean+math.Sqrt(variance+mean)*(1+math.Sqrt(2*math.Log(others+1))) {
+		own = 1
+	}
+	return mean, own
 }
 
 // idBytes is the number of bytes that an added id adds to a row.
@@ -456,9 +467,20 @@ func (s *sizes) bytesPerInsert(d *Design) float64 {
 	}
 	head := math.Max(0, m.ByteSizes.Mean-m.RowSizes.Mean*m.RowBytes) // of a partition, without its rows
 	added := s.rowBytes(d) - m.RowBytes                              // an id, or a bucket in another place
+	of := func(rows, bytes float64) float64 {
+		if rows < 1 {
+			return 0
+		}
+		mean, own := ownRate(m, rows)
+		// Few rows may be larger than others by chance: each row that they lack to enoughItems counts
+		// with the mean of all rows.
+		lack := math.Max(0, enoughItems-rows)
+		row := (bytes - head + lack*m.RowBytes) / (rows + lack)
+		return (mean + own*(rows-mean)) * (row + added) / float64(m.Rows)
+	}
 	for i := range m.Largest {
 		p := &m.Largest[i]
-		most = math.Max(most, (p.Bytes.Value-head+p.Rows.Value*added)/float64(m.Rows))
+		most = math.Max(most, of(p.Rows.Value, p.Bytes.Value))
 	}
-	return math.Max(most, (m.ByteSizes.Max.Value-head)/float64(m.Rows))
+	return math.Max(most, of(m.Heaviest, m.ByteSizes.Max.Value))
 }

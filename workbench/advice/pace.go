@@ -16,6 +16,8 @@ type pace struct {
 	base  float64 // rows per second, since the last change
 
 	from  time.Time // the time of the last change; zero: none
+	at    int       // the part of the course that begins then
+	rows  float64   // of the course since then
 	times float64   // the rate since then, divided by the rate before
 
 	// burst is the rate in the busy ones of many short units of time, divided by the mean rate: 60
@@ -67,6 +69,7 @@ func (s *traffic) findPace() {
 	if at, before, after := change(course); at > 0 {
 		s.pace.from = s.time.Moments().First.Add(time.Duration(float64(at) * part * float64(time.Second)))
 		s.pace.base, s.pace.times = after/part, after/before
+		s.pace.at, s.pace.rows = at, after*float64(len(course)-at)
 	}
 	s.crowd = profile.BusiestOf(course, s.time.Moments().First, time.Duration(part*float64(time.Second)))
 	for _, h := range s.time.Moments().Hot {
@@ -171,10 +174,17 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 	if !s.pace.known || s.pace.base <= 0 {
 		return out
 	}
+	if m != nil && !s.pace.from.IsZero() && len(m.Since) > s.pace.at {
+		// The stated rate is that since the change. So the hottest key is the one that has most rows since
+		// then. Earlier rows may have gone to others.
+		since, all := &m.Since[s.pace.at], s.pace.rows
+		out.Writes, out.Low, out.High = rate*since.Rows.Value/all, rate*since.Rows.Low/all, rate*math.Min(1, since.Rows.High/all)
+		out.Share, out.key = since.Rows.Value/all, since.Values
+	}
 	scale := rate / s.pace.base // writes per second for each row per second in the data
 	switch b := s.busiestOf(m, len(s.timeless(d)) == 0); {
 	case b == nil:
-	case b.Parts < timeParts && b.Rows.Value/b.Length.Seconds()*scale > out.Writes:
+	case b.Parts < timeParts && b.Surely()/b.Length.Seconds()*scale > out.Writes:
 		length := b.Length.Seconds()
 		out.Writes, out.Low, out.High = b.Rows.Value/length*scale, b.Rows.Low/length*scale, b.Rows.High/length*scale
 		out.All, out.key, out.span = float64(b.All)/length*scale, b.Values, length

@@ -63,3 +63,44 @@ func TestVariesWithinAll(t *testing.T) {
 		t.Errorf("no load that varies: %+v", r.Antipatterns)
 	}
 }
+
+// TestHottestSinceTheChange checks that the hottest key is the one that has most rows since the rate
+// changed: another key was hotter before, and has more rows in all.
+func TestHottestSinceTheChange(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for draw := range 4 {
+		share, keys := 0.08+0.1*r.Float64(), 100+r.IntN(200)
+		var data strings.Builder
+		data.WriteString("device,at,seq\n")
+		begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		of := map[string]float64{}
+		since := 0.0
+		const before, all = 12_000, 24_000
+		for i := range all {
+			at := begin.Add(time.Duration(i) * 10 * time.Minute)
+			if i >= before { // ten times as fast
+				at = begin.Add(before*10*time.Minute + time.Duration(i-before)*time.Minute)
+			}
+			device := fmt.Sprint("d", r.IntN(keys))
+			switch x := r.Float64(); {
+			case i < before && x < 4*share:
+				device = "old"
+			case i >= before && x < share:
+				device = "new"
+			}
+			if i >= before {
+				of[device]++
+				since++
+			}
+			fmt.Fprintf(&data, "%s,%s,%d\n", device, at.Format(time.RFC3339), i)
+		}
+		rep := advisedFor(t, "PutItem device, at, seq -- 900/s\nQuery device = :d AND at > :a -- 90/s", data.String(), Options{Target: DynamoDB})
+		if rep.Changed == nil {
+			t.Fatalf("draw %d: no change", draw)
+		}
+		want := of["new"] / since
+		if h := rep.Candidates[0].Heat; h.Share < want*0.97 || h.Share > want*1.03 {
+			t.Errorf("draw %d: the hottest has %.3f of the writes, want %.3f: %s", draw, h.Share, want, h.Why)
+		}
+	}
+}

@@ -15,7 +15,8 @@ import (
 
 // score holds the criteria by which a design is ranked, in this order.
 type score struct {
-	lost     float64 // rows that are overwritten or refused
+	lost     float64 // rows of the data that are overwritten or refused
+	collide  float64 // rows that would be overwritten in a day at the stated rate
 	null     float64 // rows without a value in a column of the key, if these are few
 	unserved float64 // share of the queries, by rate, that read the whole table
 	filtered float64 // share that filters
@@ -26,6 +27,7 @@ type score struct {
 	anchor   float64 // the least cost of the designs that no other criterion before cost tells apart; 0: unknown
 	few      bool    // few keys share all of the load
 	headroom float64 // the least quotient of limit and use; at most maxHeadroom
+	slack    float64 // the same of loads alone: a size is kept or not
 	reads    float64 // partitions read per second
 }
 
@@ -72,10 +74,13 @@ func (s *ranker) indexed(d *Design) float64 {
 }
 
 func (s *ranker) scoreOf(d *Design) score {
-	c := score{headroom: maxHeadroom}
+	c := newScore()
 	if m := s.of(d); m != nil {
 		if !d.AddID && m == s.exactly(d) { // a design that was not measured itself was made to lose no rows
 			c.lost = lost(m)
+		}
+		if l := s.lossAtRate(d); l != nil {
+			c.collide = l.PerDay
 		}
 		if missing := float64(m.Unkeyed); missing > nullPart*float64(s.p.Rows) && !s.alone { // a further table does without them
 			c.lost += missing
@@ -119,15 +124,22 @@ func (s *ranker) scoreOf(d *Design) score {
 	return c
 }
 
+func newScore() score { return score{headroom: maxHeadroom, slack: maxHeadroom} }
+
 // limits checks sizes and heat against the limits.
 func (s *ranker) limits(d *Design, c *score) {
 	exceed := func(severity int, format string, args ...any) {
 		c.severity = max(c.severity, severity)
 		c.exceeded = append(c.exceeded, Exceeded{severity, fmt.Sprintf(format, args...)})
 	}
-	used := func(x float64) {
+	filled := func(x float64) {
 		if x > 0 {
 			c.headroom = math.Min(c.headroom, 1/x)
+		}
+	}
+	used := func(x float64) {
+		if filled(x); x > 0 {
+			c.slack = math.Min(c.slack, 1/x)
 		}
 	}
 	if s.o.Target.nodes() {
@@ -137,8 +149,10 @@ func (s *ranker) limits(d *Design, c *score) {
 			why = " (" + size.why + ")"
 		}
 		cells := size.rows * math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
-		used(size.bytes / MaxBytes)
-		used(cells / MaxCells)
+		// Among sizes within the limits, the smaller one is no better: the bucket that makes it so is finer
+		// than it need be.
+		filled(size.bytes / MaxBytes)
+		filled(cells / MaxCells)
 		if size.bytes > MaxBytes {
 			exceed(atThisRate, "the largest partition has %s%s, more than 100 MB", size.text(), why)
 		} else if size.bytes > keptPart*MaxBytes {
@@ -222,9 +236,9 @@ func (c *score) costStep() int {
 	return int(math.Floor(math.Log(cost) / math.Log(sameCost)))
 }
 
-// tight returns the step of a headroom, in steps of a quarter: a prediction is no finer.
+// tight returns the step of the headroom of loads, in steps of a quarter: a prediction is no finer.
 func tight(c *score) int {
-	return int(math.Floor(math.Log(math.Max(1e-9, math.Min(c.headroom, enoughHeadroom))) / math.Log(1.25)))
+	return int(math.Floor(math.Log(math.Max(1e-9, math.Min(c.slack, enoughHeadroom))) / math.Log(1.25)))
 }
 
 // judge compares two scores. It returns a negative number if x is better.
@@ -244,6 +258,7 @@ func shareOf(v float64) int { return int(math.Round(v * 1e6)) }
 func judgeBeforeCost(x, y *score) int {
 	return cmp.Or(
 		cmp.Compare(x.lost, y.lost),
+		cmp.Compare(x.collide, y.collide),
 		cmp.Compare(shareOf(x.unserved+x.filtered), shareOf(y.unserved+y.filtered)),
 		cmp.Compare(x.severity, y.severity),
 		cmp.Compare(shareOf(x.rare), shareOf(y.rare)),
@@ -337,7 +352,7 @@ func (s *ranker) ranking() []ranked {
 func pareto(list []ranked) []bool {
 	out := make([]bool, len(list))
 	vector := func(c *score) []float64 {
-		return []float64{c.lost, c.unserved + c.filtered, float64(c.severity), c.rare, float64(step(c.cost)), -float64(step(c.headroom))}
+		return []float64{c.lost, c.collide, c.unserved + c.filtered, float64(c.severity), c.rare, float64(step(c.cost)), -float64(step(c.headroom))}
 	}
 	for i := range list {
 		out[i] = true
@@ -370,6 +385,8 @@ func (s *ranker) whyLost(best, r ranked) string {
 			return fmt.Sprintf("loses %s: its primary key repeats", estimatedCount(m.Lost, "row"))
 		}
 		return fmt.Sprintf("loses %s: its primary key repeats", countOf(b.lost, "row"))
+	case b.collide > a.collide:
+		return fmt.Sprintf("would lose %s at the stated rate, although it loses none of the data", s.lossAtRate(r.d).text())
 	case b.unserved+b.filtered > a.unserved+a.filtered:
 		return s.unservedText(r.d, best.d)
 	case b.severity > a.severity:
@@ -387,7 +404,7 @@ func (s *ranker) whyLost(best, r ranked) string {
 		}
 		return fmt.Sprintf("costs %s times as much", number(b.cost/a.cost))
 	case tight(b) < tight(a):
-		return fmt.Sprintf("has less headroom: %s times its tightest limit's use, in place of %s", number(b.headroom), number(a.headroom))
+		return fmt.Sprintf("has less headroom: %s times its tightest limit's use, in place of %s", number(b.slack), number(a.slack))
 	case s.oneAtATime(r.d) && !s.oneAtATime(best.d):
 		return "at any moment all writes go to one partition"
 	case step(s.meant(r.d)) < step(s.meant(best.d)):

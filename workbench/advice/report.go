@@ -69,6 +69,7 @@ type Candidate struct {
 
 	Partitions float64 `json:"partitions"`
 	RowsLost   float64 `json:"rows_lost"`
+	Loss       *Loss   `json:"loss,omitempty"`   // at the stated rate; nil: none, or it cannot be said
 	RowsNull   int64   `json:"rows_without_key"` // refused: a column of the key is null
 	RowsP50    float64 `json:"rows_p50"`
 	RowsP99    float64 `json:"rows_p99"`
@@ -206,7 +207,7 @@ func (s *Study) candidate(x *ranked) Candidate {
 	d, m := x.d, s.of(x.d)
 	c := Candidate{
 		PartitionKey: d.columns(), Clustering: d.clusteringNames(), Strategy: s.strategy(d), Shards: max(1, d.Shards), By: d.By, Design: s.nameOf(d),
-		Partitions: m.Partitions.Value, RowsLost: lost(m), RowsNull: m.Unkeyed,
+		Partitions: m.Partitions.Value, RowsLost: lost(m), Loss: s.lossAtRate(d), RowsNull: m.Unkeyed,
 		RowsP50: m.RowSizes.P50.Value, RowsP99: m.RowSizes.P99.Value, RowsMax: m.RowSizes.Max.Value,
 		BytesP50: m.ByteSizes.P50.Value, BytesP99: m.ByteSizes.P99.Value, BytesMax: m.ByteSizes.Max.Value, Exact: m.RowSizes.Max.Exact,
 		Queries: []Served{}, Unserved: x.c.unserved, Filtered: x.c.filtered, Exceeded: x.c.exceeded, Headroom: x.c.headroom,

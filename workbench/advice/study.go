@@ -172,17 +172,17 @@ func (s *Study) Take(measured []*profile.Measured) {
 	}
 }
 
-// conclude ends the first round. It keeps the queries' own designs that lose rows, so that the
-// report shows them.
+// conclude ends the first round. It keeps the queries' own designs that lose rows, in the data or at the
+// stated rate, so that the report shows them.
 func (s *Study) conclude() {
+	s.findPace()
+	s.paceLoad()
 	for _, d := range s.natural {
-		if m := s.measured[d.id()]; m != nil && lost(m) > 0 {
+		if m := s.measured[d.id()]; m != nil && (lost(m) > 0 || s.lossAtRate(d) != nil) {
 			d.bare = true
 			s.bare = append(s.bare, d)
 		}
 	}
-	s.findPace()
-	s.paceLoad()
 }
 
 // lost returns how many rows a primary key loses; 0 if it is not certain that it loses any.

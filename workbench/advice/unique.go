@@ -148,13 +148,7 @@ func (s *measures) crowded(d *Design) (needed, known float64, is bool) {
 // does so in the data, but not at the stated rate, gets columns that do without its time. If there
 // are none, it stays as it is, and the verdict says what it needs.
 func (s *measures) identify(d *Design) {
-	have := func(c string) bool {
-		return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
-	}
-	unique := s.byItself(d) || slices.ContainsFunc(s.natural, func(n *Design) bool { // the same key without its bucket
-		return partitionID(n.Partition) == partitionID(wholes(d.columns())) && len(n.Clustering) == len(d.Clustering) &&
-			!slices.ContainsFunc(n.Clustering, func(c string) bool { return !have(c) }) && s.byItself(n)
-	})
+	unique := s.byItself(d) || s.knownApart(d)
 	if _, _, crowded := s.crowded(d); unique && !crowded {
 		return
 	}
@@ -164,7 +158,7 @@ func (s *measures) identify(d *Design) {
 		if unique && slices.Contains(set, s.timeIn(d)) {
 			continue
 		}
-		missing := slices.DeleteFunc(slices.Clone(set), have)
+		missing := slices.DeleteFunc(slices.Clone(set), d.has)
 		if s.sound(set) && (!found || len(missing) < len(add)) {
 			add, found = missing, true
 		}
@@ -176,11 +170,45 @@ func (s *measures) identify(d *Design) {
 	}
 }
 
+// has reports whether a column is in a design's primary key, as it is.
+func (d *Design) has(c string) bool {
+	return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
+}
+
+// knownApart reports whether the key of a query, of the same columns without a bucket, tells rows apart
+// by its nature.
+func (s *measures) knownApart(d *Design) bool {
+	return slices.ContainsFunc(s.natural, func(n *Design) bool {
+		return partitionID(n.Partition) == partitionID(wholes(d.columns())) && len(n.Clustering) == len(d.Clustering) &&
+			!slices.ContainsFunc(n.Clustering, func(c string) bool { return !d.has(c) }) && s.byItself(n)
+	})
+}
+
 // Loss is the number of rows that a primary key of the queries' columns would lose.
 type Loss struct {
 	PerDay float64 `json:"per_day"`
 	Low    float64 `json:"per_day_low"`
 	High   float64 `json:"per_day_high"`
+}
+
+// lossAtRate returns how many rows a design would lose at the stated rate; nil: none, or that cannot be
+// said. In the data it may lose none, by luck.
+func (s *traffic) lossAtRate(d *Design) *Loss {
+	if d.AddID || s.load.insert == 0 || s.byItself(d) || s.knownApart(d) {
+		return nil
+	}
+	if l := s.lossOf(d); l != nil && l.PerDay >= leastLoss {
+		return l
+	}
+	return nil
+}
+
+// leastLoss is the least number of rows lost in a day that counts: one in a year.
+const leastLoss = 1.0 / 365
+
+// text formats the rows lost in a day.
+func (l *Loss) text() string {
+	return ranged(l.PerDay, l.Low, l.High, about) + " rows a day"
 }
 
 // lossOf returns how many rows a key of a time and repeated values would lose at the stated rate,

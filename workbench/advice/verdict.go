@@ -344,7 +344,7 @@ func (s *ranker) breaking(d *Design) (float64, string) {
 		t := s.fork()
 		t.load.writes *= factor
 		t.load.insert *= factor
-		c := score{headroom: maxHeadroom}
+		c := newScore()
 		t.limits(d, &c)
 		return c
 	}

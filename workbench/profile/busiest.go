@@ -20,6 +20,11 @@ type Busiest struct {
 	All    int64    // rows of all partitions in the window
 }
 
+// Surely returns the rows of the window that no chance explains.
+func (b *Busiest) Surely() float64 {
+	return b.Rows.Value - windowDeviates*math.Sqrt(b.Rows.Value)
+}
+
 // windowDeviates is how many standard deviations a count may exceed the expected count by chance,
 // because there are many partitions and windows.
 const windowDeviates = 5
@@ -84,6 +89,34 @@ func (m *measurer) busiest(d *design, t *tally, list []sketch.Frequent[partition
 	}
 	for _, n := range t.course[at : at+length] {
 		out.All += n
+	}
+	return out
+}
+
+// since finds, for each part of the time, the partition that gets most rows from its beginning on.
+// absent is the most rows of a partition that is not in the list.
+func since(list []sketch.Frequent[partitionTop], absent float64) []Since {
+	var rows [timeParts]int64
+	var high [timeParts]float64
+	var who [timeParts]*partitionTop
+	for i := range list {
+		p, sum := list[i].Of, int64(0)
+		missing := float64(list[i].High) - float64(p.rows)
+		for k := timeParts - 1; k >= 0; k-- {
+			sum += int64(p.over[k])
+			if sum > rows[k] {
+				rows[k], who[k] = sum, p
+			}
+			high[k] = math.Max(high[k], float64(sum)+math.Max(0, missing))
+		}
+	}
+	out := make([]Since, timeParts)
+	for k, p := range who {
+		if p != nil {
+			n := float64(rows[k])
+			most := math.Max(high[k], absent)
+			out[k] = Since{p.id.values(), Estimate{n, n, math.Max(n, most), most <= n}}
+		}
 	}
 	return out
 }

@@ -49,6 +49,7 @@ type Measured struct {
 	ByteSizes  Sizes    // bytes of a partition, serialized as Cassandra does (before compression)
 	RowBytes   float64  // of a row, serialized, without the partition's own bytes
 	Largest    []Partition
+	Heaviest   float64  // rows of the partition with the most bytes
 	Lost       Estimate // rows that another row overwrites: their whole primary key repeats
 
 	// Squares is the sum over all partitions of the square of their rows. The chance that two rows
@@ -60,6 +61,10 @@ type Measured struct {
 	// hottest. Both are nil without Time, or with shards.
 	Course  []int64
 	Busiest *Busiest
+
+	// Since holds, for each of the parts of Course, the rows of the partition that gets most from the
+	// beginning of that part on.
+	Since []Since
 
 	ItemSizes *ItemSizes // of all rows; nil unless Options.Billing asks for it
 
@@ -99,6 +104,12 @@ type Partition struct {
 	// value of Candidate.Time, or, without Time, of the rows in their order. If Rows is not exact,
 	// some rows at the beginning are missing.
 	Over []int64
+}
+
+// Since is the partition that gets most rows from some time on.
+type Since struct {
+	Values []string // of the partition key
+	Rows   Estimate
 }
 
 // Peak is the greatest number of rows of one partition in one unit of time.

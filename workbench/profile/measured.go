@@ -32,7 +32,9 @@ func (m *measurer) measured(i, top int) *Measured {
 
 	var most, mostBytes, sumBytes, sumRows, sumHeads float64 // of the sample
 	for _, s := range t.sample.All() {
-		most, mostBytes = max(most, size(s)), max(mostBytes, bytes(s))
+		if most = max(most, size(s)); bytes(s) > mostBytes {
+			mostBytes, out.Heaviest = bytes(s), size(s)
+		}
 		sumBytes += bytes(s)
 		sumRows += size(s)
 		sumHeads += float64(s.head)
@@ -50,6 +52,9 @@ func (m *measurer) measured(i, top int) *Measured {
 			r := between(f.Low, f.High)
 			largest.Low, largest.High, largest.Value = max(largest.Low, r.Low), max(largest.High, r.High), max(largest.Value, r.Value)
 			b := f.Of.size(r)
+			if b.Value > maxBytes.Value {
+				out.Heaviest = r.Value
+			}
 			maxBytes.Low, maxBytes.High, maxBytes.Value = max(maxBytes.Low, b.Low), max(maxBytes.High, b.High), max(maxBytes.Value, b.Value)
 		}
 	}
@@ -83,6 +88,7 @@ func (m *measurer) measured(i, top int) *Measured {
 	if d.time >= 0 && d.shards() == 1 {
 		out.Course = slices.Clone(t.course[:])
 		out.Busiest = m.busiest(d, t, list)
+		out.Since = since(list, absent)
 	}
 	out.Squares = estimate(t.sample.Sum(func(s *partitionSeen) float64 { return float64(s.rows) * float64(s.rows) }))
 	out.Growth = growth(t.sample, m.batches, func(s *partitionSeen) uint32 { return s.first })

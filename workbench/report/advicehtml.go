@@ -314,7 +314,7 @@ func (p *advicePage) designs() {
 			limits = fmt.Sprintf("%d exceeded", len(c.Exceeded))
 		}
 		lost := ""
-		if c.RowsLost+float64(c.RowsNull) > 0 {
+		if c.RowsLost+float64(c.RowsNull) > 0 || c.Loss != nil {
 			lost = " exceeded"
 		}
 		p.put(`<tbody><tr><th scope="rowgroup" class="design"><code>`, c.Design, "</code>", star, `</th><td class="n`+lost+`">`, lostText(c), `</td><td class="n">`, share(c.Unserved+c.Filtered),

@@ -28,9 +28,12 @@ func partitionsText(c *advice.Candidate) string {
 }
 
 // lostText formats the number of rows that a candidate loses: overwritten rows, and rows without a
-// key.
+// key; if it loses none of the data, those that it would lose at the stated rate.
 func lostText(c *advice.Candidate) string {
 	i, none := c.Intervals.Of("rows_lost", c.RowsLost), float64(c.RowsNull)
+	if l := c.Loss; l != nil && c.RowsLost+none == 0 {
+		return within(l.PerDay, l.Low, l.High, countText) + " a day"
+	}
 	return within(c.RowsLost+none, i.Low+none, i.High+none, countText)
 }
 
