@@ -94,7 +94,7 @@ func TestDrawnStatementsRun(t *testing.T) {
 		}
 		sets = append(sets, s)
 	}
-	sets = append(sets, oneHotKey(), fullNodes())
+	sets = append(sets, oneHotKey(), fullNodes(), hotInBuckets())
 	for n, s := range sets {
 		r := advisedDrawn(t, s)
 		t.Run(fmt.Sprint(n+1, " ", s.What), func(t *testing.T) {
@@ -121,6 +121,9 @@ func TestDrawnStatementsRun(t *testing.T) {
 	}
 	if keyShards == 0 {
 		t.Error("no set has a key with shards of its own")
+	}
+	if ownTables == 0 {
+		t.Error("no set has a key with a table of its own")
 	}
 	if valuesNamed == 0 {
 		t.Error("no statement names all values of a column")
@@ -154,6 +157,22 @@ func fullNodes() *drawn.Set {
 	}
 	asked := "SELECT * FROM ops.logs WHERE service = ? AND logged_at >= ? AND logged_at < ? -- 40/s\nSELECT * FROM ops.logs WHERE service = ? AND level IN (?, 'WARN') AND logged_at >= ? ORDER BY logged_at DESC LIMIT 200 -- 100/s\nINSERT INTO ops.logs (service, logged_at, level, seq) VALUES (?, ?, ?, ?) -- 20k/s\n"
 	return drawn.Given("full nodes", "ops.logs", "cassandra", asked, []string{"service", "logged_at", "level", "seq"}, rows)
+}
+
+// hotInBuckets is a set of which one key alone needs shards in each of its buckets of time.
+func hotInBuckets() *drawn.Set {
+	var rows [][]string
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 20_000 {
+		at = at.Add(700 * time.Millisecond)
+		host := fmt.Sprint("h", i*7919%401)
+		if i%5 < 2 {
+			host = "big"
+		}
+		rows = append(rows, []string{host, at.Format("2006-01-02T15:04:05.000Z"), fmt.Sprintf("%x", uint64(i)*0x9e3779b97f4a7c15)})
+	}
+	asked := "SELECT * FROM cdn.logs WHERE host = ? AND at >= ? AND at < ? -- 30/s\nINSERT INTO cdn.logs (host, at, seq) VALUES (?, ?, ?) -- 15k/s\n"
+	return drawn.Given("one hot key in buckets", "cdn.logs", "cassandra", asked, []string{"host", "at", "seq"}, rows)
 }
 
 // tried is how many rows of a set are inserted.
@@ -219,6 +238,10 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 		keyShards++
 		execute(t, session, "CREATE KEYSPACE "+keyspace+"k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 		execute(t, session, strings.Replace(into(k.DDL), "TABLE "+keyspace+".", "TABLE "+keyspace+"k.", 1))
+		if k.OwnTable != "" {
+			ownTables++
+			execute(t, session, strings.Replace(into(k.OwnTable), "TABLE "+keyspace+".", "TABLE "+keyspace+"k.", 1))
+		}
 	}
 	var rows [][]string
 	for _, row := range s.Rows {
@@ -244,6 +267,7 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 	ask := func(x *advice.Statement, row []string) (rows int, err error) {
 		columns := columnValues(t, s, r, row, types)
 		table := tableOf(t, x.Text)
+		plain := strings.ReplaceAll(x.Text, `"`, "") // names with capitals are quoted
 		set := ""
 		if tree, _ := syntax.Parse(strings.TrimSuffix(x.Text, ";")); tree != nil {
 			if u, is := tree.(*syntax.Update); is {
@@ -258,7 +282,7 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 			case !known: // an added column: read the row first, as the note says
 				bound = append(bound, stored(into("FROM " + table)[len("FROM "):], row)[b])
 				continue
-			case strings.HasPrefix(x.Text, "DELETE") && strings.Contains(x.Text, b+" < ?"), ranges[b]: // until a greater one
+			case strings.HasPrefix(x.Text, "DELETE") && strings.Contains(plain, b+" < ?"), ranges[b]: // until a greater one
 				switch typ := types[b]; typ.Kind {
 				case value.Text:
 					v = append(slices.Clone(v), '~')
@@ -269,7 +293,7 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 				default:
 					v, _ = typ.FromString(fmt.Sprint(typ.Int64(v) + 1))
 				}
-			case strings.Contains(x.Text, b+" > ?"): // from a lesser one
+			case strings.Contains(plain, b+" > ?"): // from a lesser one
 				if typ := types[b]; typ.Kind == value.Text {
 					v = v[:len(v)-1]
 				} else {
@@ -347,10 +371,11 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 	}
 }
 
-// keyShards is how many sets have keys with shards of their own, buckets how many have
+// keyShards is how many sets have keys with shards of their own, ownTables how many of them have a
+// table for such a key, buckets how many have
 // buckets that the layout keeps, and valuesNamed how many have statements that name all
 // values of a column.
-var keyShards, buckets, valuesNamed int
+var keyShards, ownTables, buckets, valuesNamed int
 
 // changes is how many statements that change rows were tried.
 var changes = make(map[string]int)

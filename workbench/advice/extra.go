@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func (s *ranker) extras(d *Design) []Extra {
 		}
 	}
 	for _, id := range order {
-		if s.dear(groups[id]) {
+		if s.dear(groups[id]) || s.filterCheaper(d, groups[id]) {
 			continue
 		}
 		best := s.bestFor(groups[id])
@@ -98,6 +99,50 @@ func (s *ranker) extras(d *Design) []Extra {
 		}
 	}
 	return out
+}
+
+// muchCheaper is how many times as much a further table must cost as filtering: then it is no advice.
+const muchCheaper = 10
+
+// filterCheaper reports whether filtering partitions costs far less than a further table for some queries.
+// It does not if partitions grow for ever, because filtering then costs ever more.
+func (s *ranker) filterCheaper(d *Design, asked []int) bool {
+	if s.load.from != FromQueries || s.growthOf(d).Unbounded {
+		return false
+	}
+	for _, i := range asked {
+		// CQL refuses another order than that of the clustering columns, and filters none.
+		if q := &s.qs[i]; s.serve(d, q).Kind != Filtered || q.Rate == 0 || s.ordered(d, q, boundPrefix(d, q)) != "" {
+			return false
+		}
+	}
+	filter, further := s.filterCosts(d, asked)
+	return filter*muchCheaper < further
+}
+
+// filterCosts returns what filtering costs for some queries, and what the writes to a further table would
+// cost: money's units where requests are billed, else seconds of CPU a second.
+func (s *ranker) filterCosts(d *Design, asked []int) (filter, further float64) {
+	more := s.keyBytes(d)
+	for _, i := range asked {
+		q := &s.qs[i]
+		v := s.serve(d, q)
+		if unit, has := s.period(d); has { // partitions fill further than in the data
+			if m := s.ofPartition(d.Partition); m != nil {
+				v.Rows = math.Max(v.Rows, v.Partitions*s.bucketRows(d, m, unit)/float64(max(1, d.Shards)))
+			}
+		}
+		reads := Cost{ReadUnits: q.Rate * math.Max(v.Partitions/2, s.readUnits(v.Rows, more)), CPU: q.Rate * (v.Partitions*cpuPartition + v.Rows*cpuRow)}
+		if !s.o.Target.units() {
+			reads.ReadUnits = 0
+		}
+		filter += reads.figure()
+	}
+	writes := Cost{CPU: s.load.writes * cpuWrite}
+	if s.o.Target.units() {
+		writes.WriteUnits = s.load.writes * s.unitsOf(writeUnitBytes, more).Mean
+	}
+	return filter, writes.figure()
 }
 
 // sparse says which rows a further table does not have; "": it has all.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -61,11 +62,17 @@ func (s *facts) findTime() error {
 	}
 	s.findMoment()
 	for i := range s.p.Columns { // only ids tell the time
-		if c := &s.p.Columns[i]; s.time == nil && c.Made != nil && c.Made.Granularity <= profile.Day && c.Values >= s.p.Rows*9/10 {
+		if c := &s.p.Columns[i]; s.time == nil && c.Made != nil && c.Made.Granularity <= profile.Day && s.ofEachRow(c) {
 			s.time = c
 		}
 	}
 	return nil
+}
+
+// ofEachRow reports whether nearly each row has an id of its own in a column. Then the time in an id is
+// that of its row. An id that many rows share was made before most of them.
+func (s *facts) ofEachRow(c *profile.Column) bool {
+	return c.Values >= s.p.Rows*9/10 && c.Distinct.High >= 0.9*float64(s.p.Rows)
 }
 
 // findMoment chooses a column of times.
@@ -73,7 +80,7 @@ func (s *facts) findMoment() {
 	best := 0.0
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
-		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 {
+		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 || c.Type.Kind == value.Timeuuid && !s.ofEachRow(c) {
 			continue
 		}
 		// The finer of two columns tells more: birthdays and ends of validity are days, but a
@@ -164,6 +171,13 @@ func (s *facts) idLike(column string) bool {
 		return false
 	}
 	return c.Type.Kind == value.UUID || c.Type.Kind == value.Timeuuid || c.Order.Sequential
+}
+
+// byLuck reports whether a column's values differ by luck if they do: they are measured, addresses, paths or
+// sentences, and not made to tell rows apart.
+func byLuck(c *profile.Column) bool {
+	text := c.Type.Kind == value.Text || c.Type.Kind == value.Ascii
+	return isFloat(c) || c.Type.Kind == value.Inet || text && (strings.HasPrefix(c.Min, "/") || strings.Contains(c.Min+c.Max, "://") || strings.ContainsAny(c.Min+c.Max, " \t\n"))
 }
 
 // span returns the time that the data's event time covers, in seconds; 0 if it is unknown.

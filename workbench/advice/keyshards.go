@@ -18,7 +18,12 @@ type KeyShards struct {
 	Keys    []HotOnes `json:"keys"`
 	Others  int       `json:"others"`        // shards of every other key
 	DDL     string    `json:"ddl,omitempty"` // only of CQL: a table whose keys have Others shards
-	Why     string    `json:"why"`           // what the others would cost otherwise
+
+	// OwnTable is the DDL of a table for the Keys alone, and OwnName its name: if each bucket of time is a
+	// partition of its own, no command can give all of a key's buckets their shards.
+	OwnTable string `json:"own_table,omitempty"`
+	OwnName  string `json:"own_table_name,omitempty"`
+	Why      string `json:"why"` // what the others would cost otherwise
 }
 
 // HotOnes is a key with its own number of shards.
@@ -54,10 +59,11 @@ func (s *traffic) shardsFor(writes, share float64, each profile.Units) float64 {
 // keyShards finds the few keys that need a design's shards, if all others need at most half and
 // queries read whole keys; nil: there are none. indexed is how many bytes an item has for indexes.
 func (s *heats) keyShards(d *Design, indexed float64) *KeyShards {
-	if d.Shards <= 1 || len(s.timeless(d)) < len(d.Partition) {
+	bucket := d.bucket()
+	if keys := len(s.timeless(d)); d.Shards <= 1 || keys == 0 || keys < len(d.columns()) {
 		return nil
 	}
-	m := s.ofPartition(d.Partition)
+	m := s.ofPartition(s.timeless(d))
 	if m == nil || len(m.Largest) == 0 || m.Largest[0].Share <= 0 {
 		return nil
 	}
@@ -98,7 +104,13 @@ func (s *heats) keyShards(d *Design, indexed float64) *KeyShards {
 	if s.o.Target != DynamoDB {
 		cql := cqlWriter{&s.serving}
 		for i := range out.Keys {
-			out.Keys[i].Command = cql.reshardKey(out.Keys[i].Values, out.Keys[i].Shards)
+			if bucket == nil {
+				out.Keys[i].Command = cql.reshardKey(out.Keys[i].Values, out.Keys[i].Shards)
+			}
+		}
+		if bucket != nil {
+			out.OwnName = cql.table() + "_hot"
+			out.OwnTable = cql.createCQL(d, out.OwnName)
 		}
 		others := *d
 		others.Shards = out.Others

@@ -26,6 +26,7 @@ type pace struct {
 	unit  profile.Granularity
 	busy  float64 // share of the units that are busy
 	most  float64 // rows of the fullest unit, at most
+	sure  float64 // of these, what no chance explains
 }
 
 // These bounds tell a change from chance. A rate has changed if it did so by at least changedTimes,
@@ -87,6 +88,7 @@ func (s *traffic) findPace() {
 		if x := rate / mean; x > s.pace.burst {
 			s.pace.burst, s.pace.unit, s.pace.busy = x, h.Granularity, float64(h.Busy)/all
 			s.pace.most = h.Rows.High
+			s.pace.sure = h.Rows.Low - profile.WindowDeviates*math.Sqrt(h.Rows.Low)
 		}
 	}
 }
@@ -199,8 +201,13 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 		for _, x := range []*float64{&out.Writes, &out.Low, &out.High, &out.All} {
 			*x *= s.pace.burst
 		}
-		// The busiest window may be a burst itself: no more comes in it than in the fullest unit.
-		if most := s.pace.most / seconds(s.pace.unit) * scale; out.All > most {
+		// The busiest window may be a burst itself: no more comes in it than in the fullest unit. If chance
+		// explains the fullest unit, all bursts have one rate, and the window has more of them.
+		full := s.pace.most
+		if each := s.pace.base * s.pace.burst * seconds(s.pace.unit); s.pace.sure <= each {
+			full = each
+		}
+		if most := full / seconds(s.pace.unit) * scale; out.All > most {
 			for _, x := range []*float64{&out.Writes, &out.Low, &out.High} {
 				*x *= most / out.All
 			}
@@ -213,6 +220,10 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 		unit := seconds(m.Peak.Granularity)
 		if low := (c - 5*math.Sqrt(c)) / unit * scale; low > out.Writes {
 			out.Writes, out.Low, out.High = c/unit*scale, low, (m.Peak.Rows.High+2.6*math.Sqrt(c))/unit*scale
+			// If chance explains that the unit is so full, its key has all rows of a usual unit, and no more.
+			if each := s.pace.base * s.pace.burst * scale; low <= each && each < out.Writes {
+				out.Writes = each
+			}
 			out.All = math.Max(out.Writes, m.Peak.Total.Value/unit*scale)
 			out.Share, out.key, out.span = out.Writes/out.All, m.Peak.Values, unit
 			out.From, out.To = precise(m.Peak.Start), precise(m.Peak.Start.Add(time.Duration(unit*float64(time.Second))))

@@ -35,6 +35,7 @@ type score struct {
 type Exceeded struct {
 	Severity int    `json:"severity"`
 	Text     string `json:"text"`
+	times    float64
 }
 
 // These are severities of an exceeded limit.
@@ -117,7 +118,7 @@ func (s *ranker) scoreOf(d *Design) score {
 	s.limits(d, &c)
 	if t := s.moreNodes(len(extras)); t != "" && len(extras) > 0 {
 		c.severity = max(c.severity, atThisRate)
-		c.exceeded = append(c.exceeded, Exceeded{atThisRate, t})
+		c.exceeded = append(c.exceeded, Exceeded{atThisRate, t, 1})
 	}
 	cost := s.costOf(d, extras)
 	c.cost, c.reads, c.few = cost.figure(), cost.Partitions, s.low(d)
@@ -128,9 +129,9 @@ func newScore() score { return score{headroom: maxHeadroom, slack: maxHeadroom} 
 
 // limits checks sizes and heat against the limits.
 func (s *ranker) limits(d *Design, c *score) {
-	exceed := func(severity int, format string, args ...any) {
+	exceed := func(severity int, times float64, format string, args ...any) {
 		c.severity = max(c.severity, severity)
-		c.exceeded = append(c.exceeded, Exceeded{severity, fmt.Sprintf(format, args...)})
+		c.exceeded = append(c.exceeded, Exceeded{severity, fmt.Sprintf(format, args...), times})
 	}
 	filled := func(x float64) {
 		if x > 0 {
@@ -154,24 +155,24 @@ func (s *ranker) limits(d *Design, c *score) {
 		filled(size.bytes / MaxBytes)
 		filled(cells / MaxCells)
 		if size.bytes > MaxBytes {
-			exceed(atThisRate, "the largest partition has %s%s, more than 100 MB", size.text(), why)
+			exceed(atThisRate, size.bytes/MaxBytes, "the largest partition has %s%s, more than 100 MB", size.text(), why)
 		} else if size.bytes > keptPart*MaxBytes {
-			exceed(someDay, "the largest partition has %s%s, of 100 MB that it may have", size.text(), why)
+			exceed(someDay, 1, "the largest partition has %s%s, of 100 MB that it may have", size.text(), why)
 		}
 		if cells > MaxCells {
-			exceed(atThisRate, "the largest partition has %s cells%s, more than 2 billion", ranged(cells, cells*size.low, cells*size.high, number), why)
+			exceed(atThisRate, cells/MaxCells, "the largest partition has %s cells%s, more than 2 billion", ranged(cells, cells*size.low, cells*size.high, number), why)
 		}
 	}
 	if g := s.growthOf(d); g.Unbounded && s.o.sizeLimits() {
 		if g.soon() && g.low == 0 {
-			exceed(inHorizon, "the largest partition never ends; at its mean rate it passes 100 MB after about %s", capacity.Duration(MaxBytes/g.bytesPerSecond))
+			exceed(inHorizon, 1, "the largest partition never ends; at its mean rate it passes 100 MB after about %s", capacity.Duration(MaxBytes/g.bytesPerSecond))
 			used(maxHeadroom)
 		}
 		for i, h := range g.Hits {
 			if h.Exceeded || !h.Predictable || h.After > horizon || i == 0 && s.o.Target.nodes() { // the first is an ideal, and no limit
 				continue
 			}
-			exceed(inHorizon, "the largest partition never ends; %s", h.Text())
+			exceed(inHorizon, 1, "the largest partition never ends; %s", h.Text())
 			used(1 / math.Max(0.1, h.After/horizon*maxHeadroom))
 			break
 		}
@@ -181,25 +182,25 @@ func (s *ranker) limits(d *Design, c *score) {
 	case h.WriteLimit > 0 && h.Writes > 0:
 		used(h.WriteUnits / h.WriteLimit)
 		if h.WriteUnits > h.WriteLimit {
-			exceed(atThisRate, "the hottest partition gets %s write units/s, its limit is %s", h.units(), number(h.WriteLimit))
+			exceed(atThisRate, h.WriteUnits/h.WriteLimit, "the hottest partition gets %s write units/s, its limit is %s", h.units(), number(h.WriteLimit))
 		} else if h.Throttled > capacity.ThrottledSeconds {
-			exceed(atThisRate, "the hottest partition gets %s of %s write units/s on average: %s of the seconds are throttled", h.units(), number(h.WriteLimit), percent(h.Throttled))
+			exceed(atThisRate, 1, "the hottest partition gets %s of %s write units/s on average: %s of the seconds are throttled", h.units(), number(h.WriteLimit), percent(h.Throttled))
 		}
 	case h.NodeLimit > 0:
 		all := h.Moment.All
 		used(h.Node * all / h.NodeLimit)
 		even := float64(RF) / Nodes
 		if h.Node*all > h.NodeLimit && h.Node > even*1.1 {
-			exceed(atThisRate, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, h.ofNode(), percent(h.Node), number(h.NodeLimit))
+			exceed(atThisRate, h.Node*all/h.NodeLimit, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, h.ofNode(), percent(h.Node), number(h.NodeLimit))
 		}
 		if s.hotPartition(&h, d) {
-			exceed(someDay, "one partition takes %s of all writes, %s a second: its replicas work, the others wait", percent(h.Share/float64(max(1, d.Shards))), h.writes())
+			exceed(someDay, 1, "one partition takes %s of all writes, %s a second: its replicas work, the others wait", percent(h.Share/float64(max(1, d.Shards))), h.writes())
 		}
 	}
 	if h.ReadLimit > 0 && h.ReadUnits > 0 {
 		used(h.ReadUnits / h.ReadLimit)
 		if h.ReadUnits > h.ReadLimit {
-			exceed(someDay, "the hottest partition is asked for %s read units/s, its limit is %s, if keys are read as often as they have rows", number(h.ReadUnits), number(h.ReadLimit))
+			exceed(someDay, 1, "the hottest partition is asked for %s read units/s, its limit is %s, if keys are read as often as they have rows", number(h.ReadUnits), number(h.ReadLimit))
 		}
 	}
 }
@@ -260,7 +261,7 @@ func judgeBeforeCost(x, y *score) int {
 		cmp.Compare(x.lost, y.lost),
 		cmp.Compare(x.collide, y.collide),
 		cmp.Compare(shareOf(x.unserved+x.filtered), shareOf(y.unserved+y.filtered)),
-		cmp.Compare(x.severity, y.severity),
+		slices.Compare(x.excess(), y.excess()),
 		cmp.Compare(shareOf(x.rare), shareOf(y.rare)),
 		cmp.Compare(x.null, y.null),
 		cmp.Compare(boolTo(x.few), boolTo(y.few)),
@@ -389,8 +390,8 @@ func (s *ranker) whyLost(best, r ranked) string {
 		return fmt.Sprintf("would lose %s at the stated rate, although it loses none of the data", s.lossAtRate(r.d).text())
 	case b.unserved+b.filtered > a.unserved+a.filtered:
 		return s.unservedText(r.d, best.d)
-	case b.severity > a.severity:
-		return b.worst()
+	case slices.Compare(b.excess(), a.excess()) > 0:
+		return b.worse(a)
 	case b.rare <= a.rare && b.null > a.null:
 		return fmt.Sprintf("%s without a value in a column of the key", countOf(b.null, "row"))
 	case b.rare > a.rare:
@@ -421,11 +422,36 @@ func (s *ranker) whyLost(best, r ranked) string {
 	return "is no better, and has more to it"
 }
 
-// worst returns the text of the exceeded limit that has the score's severity.
-func (c *score) worst() string {
+// excess says how badly limits are exceeded, the most severe ones first. Of a limit that is exceeded now it
+// says how often it must double to be kept: a design that exceeds it 25 times is worse than one that exceeds
+// another by a tenth.
+func (c *score) excess() []int {
+	out := make([]int, atThisRate)
 	for _, e := range c.exceeded {
-		if e.Severity == c.severity {
-			return e.Text
+		steps := 1
+		if e.Severity == atThisRate && e.times > 2 {
+			steps = int(math.Ceil(math.Log2(e.times)))
+		}
+		out[atThisRate-e.Severity] = max(out[atThisRate-e.Severity], steps)
+	}
+	return out
+}
+
+// worst returns the text of the worst limit that the score exceeds.
+func (c *score) worst() string { return c.worse(&score{}) }
+
+// worse returns the text of the limit by which the score exceeds limits more than another.
+func (c *score) worse(than *score) string {
+	mine, other := c.excess(), than.excess()
+	for i := range mine {
+		text, most := "", -1.0
+		for _, e := range c.exceeded {
+			if mine[i] > other[i] && e.Severity == atThisRate-i && e.times > most {
+				text, most = e.Text, e.times
+			}
+		}
+		if text != "" {
+			return text
 		}
 	}
 	return ""

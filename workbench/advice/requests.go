@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
@@ -150,6 +151,7 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 		operation = "Query"
 		notes = s.keyCondition(r, in, q, hash, sort)
 	}
+	notes = append(notes, s.paddedNotes(&sort)...)
 	notes = append(notes, s.storedNotes(in, q)...)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -158,6 +160,35 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 		panic(fmt.Sprintf("advice: %s: %v", operation, err)) // strings and numbers always encode
 	}
 	return Statement{Line: q.Line, Text: operation + " " + strings.TrimSpace(b.String()), Binds: []string{}, Note: strings.Join(notes, "; ")}
+}
+
+// paddedNotes says how to write the integers of a sort key that joins columns. It is a text: without zeros
+// before them, 64 comes behind 1216 there.
+func (s dynamoWriter) paddedNotes(sort *keyed) (notes []string) {
+	if len(sort.columns) < 2 {
+		return nil
+	}
+	for _, name := range sort.columns {
+		c := s.p.Column(name)
+		if c == nil || c.Stored {
+			continue
+		}
+		digits := map[value.Kind]int{value.Int: 10, value.Bigint: 19, value.Varint: 19}[c.Type.Kind]
+		switch {
+		case digits == 0 || !s.sortedBy(name) || len(c.Min) == len(c.Max) && !strings.HasPrefix(c.Min, "-"):
+		case strings.HasPrefix(c.Min, "-"):
+			notes = append(notes, fmt.Sprintf("in %s add %s to %s, so that none is negative, and write it with %d digits, zeros before: texts sort by their characters", sort.name, "1"+strings.Repeat("0", digits-1), name, digits))
+		default:
+			notes = append(notes, fmt.Sprintf("in %s write %s with %d digits, zeros before: texts sort by their characters", sort.name, name, digits))
+		}
+	}
+	return notes
+}
+
+// sortedBy reports whether a query takes a range of a column of the sort key, or orders rows by it.
+func (s *facts) sortedBy(column string) bool {
+	in := inOrderOf(s.qs)
+	return slices.Contains(in, column) || slices.Contains(in, "") // an order that names no column is that of the sort key
 }
 
 // oneItem names an item by its whole key.

@@ -32,6 +32,13 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 	if err := resolve(p, qs, po); err != nil {
 		return nil, nil, err
 	}
+	if c := maybeDays(p, qs); c != "" && o.EventTime == "" {
+		phase("columns, of which " + c + " counts days")
+		po.EventTime = c
+		if p, err = profile.Of(ctx, in, po); err != nil {
+			return nil, nil, err
+		}
+	}
 	p = p.Stored(inOrderOf(qs))
 	s, err := New(p, qs, o)
 	if err != nil {
@@ -61,6 +68,24 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 		s.Take(measured)
 	}
 	return s, s.Report(), nil
+}
+
+// maybeDays returns the column of numbers that could be days, if queries order rows by it, or take a range of
+// it, and no column is a time: then the queries say that it is one. "": there is none, or there are several.
+func maybeDays(p *profile.Profile, qs []queries.Query) (column string) {
+	for i := range p.Columns {
+		c := &p.Columns[i]
+		switch {
+		case c.Moments() != nil:
+			return ""
+		case !c.MaybeDays || !slices.Contains(inOrderOf(qs), c.Name):
+		case column != "":
+			return ""
+		default:
+			column = c.Name
+		}
+	}
+	return column
 }
 
 // Detailed measures the details for plots, in one reading.

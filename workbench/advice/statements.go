@@ -110,6 +110,11 @@ func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statemen
 		if len(order) < len(x.OrderBy) {
 			notes = append(notes, "the application sorts the rows")
 		}
+		for _, r := range q.Ranges {
+			if r.Prefix {
+				notes = append(notes, fmt.Sprintf("%s from the prefix on, and below the prefix with its last character raised by one", r.Column))
+			}
+		}
 		x.OrderBy, x.AllowFiltering = order, kind >= Filtered || len(q.Filter) > 0
 		if kind == FullScan {
 			notes = append(notes, "reads the whole table")

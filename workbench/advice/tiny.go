@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
@@ -91,6 +92,9 @@ func (s *ranker) unserved(d *Design, extras []Extra) []Unserved {
 				more = " (" + t + ")"
 			}
 			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s%s. %s", percent(u.Share), what, s.o.Target.furtherKind(), number(s.load.writes), number(rateOf(q)), more, s.o.Target.otherWay())
+		case s.filterCheaper(d, []int{i}):
+			filter, further := s.filterCosts(d, []int{i})
+			u.Why = fmt.Sprintf("%s of the load: %s, %s. That costs a %sth of what the writes to a further %s would cost", percent(u.Share), what, v.Why, number(math.Round(further/filter)), s.o.Target.furtherKind())
 		case s.changedOrder(q) != "":
 			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.changedOrder(q))
 		default:

@@ -22,12 +22,12 @@ type Busiest struct {
 
 // Surely returns the rows of the window that no chance explains.
 func (b *Busiest) Surely() float64 {
-	return b.Rows.Value - windowDeviates*math.Sqrt(b.Rows.Value)
+	return b.Rows.Value - WindowDeviates*math.Sqrt(b.Rows.Value)
 }
 
-// windowDeviates is how many standard deviations a count may exceed the expected count by chance,
+// WindowDeviates is how many standard deviations a count may exceed the expected count by chance,
 // because there are many partitions and windows.
-const windowDeviates = 5
+const WindowDeviates = 5
 
 // windowLengths are the lengths of the windows to try, in parts.
 var windowLengths = [...]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96}
@@ -54,7 +54,7 @@ func window[N uint32 | int64](over []N, least float64) (at, length int, low floa
 			if k < w-1 {
 				continue
 			}
-			if x := (float64(sum) - windowDeviates*math.Sqrt(float64(sum))) / float64(w); x > low*(1+1e-9) {
+			if x := (float64(sum) - WindowDeviates*math.Sqrt(float64(sum))) / float64(w); x > low*(1+1e-9) {
 				at, length, low, rows = k-w+1, w, x, sum
 			}
 		}

@@ -200,6 +200,7 @@ func (p *Profile) findDays(states map[string]*state) {
 			break
 		}
 		if days := span(s.moments.main) / float64(day); c.Time == nil && c.Note == "" && s.risingNumbers() && s.order.same > 0 && days < 30*365 && c.Distinct.Value > days/2 {
+			c.MaybeDays = true
 			c.Note = fmt.Sprintf("could be days since 1970, %s to %s, but other numbers rise like that, too: not taken for a time without --event-time %s",
 				time.UnixMilli(clock.min).UTC().Format(time.DateOnly), time.UnixMilli(clock.max).UTC().Format(time.DateOnly), c.Name)
 		}

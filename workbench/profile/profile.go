@@ -80,9 +80,12 @@ func (p *Profile) Column(name string) *Column {
 type Column struct {
 	Name   string
 	Type   *value.Type
-	Given  bool   // the caller or the file gave Type
-	Stored bool   // Type is Time.Store; see Profile.Stored
-	Note   string // anything odd about the type, such as a few values of another type; "": nothing
+	Given  bool // the caller or the file gave Type
+	Stored bool // Type is Time.Store; see Profile.Stored
+	// MaybeDays says that the values could be days since 1970, but also other numbers that rise. It takes
+	// Options.EventTime to read them as days.
+	MaybeDays bool
+	Note      string // anything odd about the type, such as a few values of another type; "": nothing
 
 	Values    int64 // not null
 	Nulls     int64

@@ -106,6 +106,9 @@ func (w *paper) verdict(r *advice.Report) {
 	for _, d := range v.DDL {
 		w.line("  %s", strings.ReplaceAll(d, "\n", "\n  "))
 	}
+	if k := v.KeyShards; k != nil && k.OwnTable != "" {
+		w.line("  %s", strings.ReplaceAll(k.OwnTable, "\n", "\n  "))
+	}
 	if len(v.Statements) == 0 {
 		return
 	}
@@ -129,6 +132,8 @@ func (w *paper) keyShards(k *advice.KeyShards) {
 	for _, hot := range k.Keys {
 		if hot.Command != "" {
 			w.line("      %s", hot.Command)
+		} else if k.OwnTable != "" {
+			w.line("      %s", strings.Join(hot.Values, ", "))
 		}
 	}
 }
@@ -141,6 +146,10 @@ func keyShardsText(k *advice.KeyShards) string {
 	}
 	if k.DDL == "" {
 		return fmt.Sprintf("only %s the shards (the others %s), but a table behind the DynamoDB door has one number for all keys; %s", one, shardsText(k.Others), k.Why)
+	}
+	if k.OwnTable != "" {
+		return fmt.Sprintf("only %s the shards (the others %s). Each bucket of time is a partition of its own, so that no command gives all buckets of a key their shards: let the application write %s to a second table like this one, %s, and create this one %s; %s",
+			one, shardsText(k.Others), keys, k.OwnName, shardsText(k.Others), k.Why)
 	}
 	return fmt.Sprintf("only %s the shards (the others %s): create the table with 'shards': '%d', and give %s its own; %s", one, shardsText(k.Others), k.Others, keys, k.Why)
 }

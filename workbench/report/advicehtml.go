@@ -185,6 +185,9 @@ func (p *advicePage) verdict() {
 		p.put("<p>", sentence(keyShardsText(k)), "</p>\n")
 		for _, hot := range k.Keys {
 			if hot.Command == "" {
+				if k.OwnTable != "" {
+					p.put("<p>", p.hide.value(strings.Join(hot.Values, ",")), "</p>\n")
+				}
 				continue
 			}
 			command := hot.Command
@@ -197,6 +200,9 @@ func (p *advicePage) verdict() {
 	p.put("<p><strong>The fact that would change it:</strong> ", v.Fact, ".</p>\n")
 	for _, d := range v.DDL {
 		p.put(`<pre tabindex="0"><code>`, d, "</code></pre>\n")
+	}
+	if k := v.KeyShards; k != nil && k.OwnTable != "" {
+		p.put(`<pre tabindex="0"><code>`, k.OwnTable, "</code></pre>\n")
 	}
 	if len(v.Statements) > 0 {
 		p.raw("<h3>The queries as they are then written</h3>\n<ul>\n")

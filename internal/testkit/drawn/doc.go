@@ -16,7 +16,8 @@
 // package draws rows from it, gives them columns with names in some language and values in some
 // format, and writes queries on them, in CQL, DynamoDB's expressions or PartiQL. It sets traps: a
 // column that is named as an id and is none, codes with leading zeros, dates that do not sort as
-// text, times as bare integers, a rare query that misleads.
+// text, times as bare integers, a rare query that misleads, a column that is unique by luck, an id of a time
+// that many rows share.
 //
 // # The truth
 //

@@ -46,6 +46,8 @@ type Set struct {
 	entityOf func(int) string
 	zeros    bool // entities are codes with leading zeros
 	states   int
+
+	distractors []distractor
 }
 
 // application is the kind of queries on the table.
@@ -101,6 +103,7 @@ func draw(r *rand.Rand, seed uint64, app application, target string) *Set {
 	s.states = pick(r, 3, 5, 9)
 	s.noteLen = pick(r, 0, 12, 60, 250, 1300)
 	s.columns(r)
+	s.distract(rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d)))
 	s.rates(r)
 	if !s.settled() {
 		return nil
@@ -167,7 +170,8 @@ func (s *Set) rowBytes() float64 {
 		}
 		n += 2 + s.bytesOf(role(ro))
 	}
-	return n
+	values, _ := s.distractingBytes()
+	return n + values
 }
 
 // bytesOf returns the approximate length of a value.
@@ -210,7 +214,11 @@ func (s *Set) itemBytes() float64 {
 			n += s.bytesOf(role(ro)) + 2
 		}
 	}
-	return n
+	values, names := s.distractingBytes()
+	if s.Target == "dynamodb" {
+		values += names
+	}
+	return n + values
 }
 
 // Given returns a set of rows that were not drawn, with an unknown truth. Texts that are RFC 3339
@@ -301,6 +309,7 @@ func (s *Set) write(r *rand.Rand) {
 		put(other, begins.AddDate(-20, 0, r.IntN(7000)).Format(time.DateOnly))
 		s.Rows = append(s.Rows, row)
 	}
+	s.distracted()
 	switch {
 	case chance(r, 10):
 		slices.Reverse(s.Rows)
