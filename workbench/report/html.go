@@ -35,7 +35,11 @@ func HTML(out io.Writer, r *simulation.Report) error {
 	if r.BadRows > 0 {
 		p.put(" ", passedOver(r.BadRows), "")
 	}
-	p.raw("</p>\n</header>\n<main>\n")
+	p.raw("</p>\n")
+	if t := neighbours(r.Partitioner); t != "" {
+		p.put("<p>", sentence(t), "</p>\n")
+	}
+	p.raw("</header>\n<main>\n")
 	p.summary()
 	p.sideBySide()
 	p.raw("<div id=\"keys\" tabindex=\"-1\">\n")

@@ -342,6 +342,24 @@ func TestSentencesBeginWithACapital(t *testing.T) {
 	}
 }
 
+// TestOrderIsNoSpread checks that both forms of a report say what partitioners hide that keep the
+// order of keys.
+func TestOrderIsNoSpread(t *testing.T) {
+	r := sample(t, 4)
+	for _, p := range []simulation.Partitioner{simulation.Identity, simulation.ByteOrdered, simulation.Murmur3, simulation.MD5Mod} {
+		r.Partitioner = p
+		var b bytes.Buffer
+		if err := Text(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		const want = "keeps neighbours together: if keys grow with time"
+		_, words := parse(t, render(t, r))
+		if ordered := p == simulation.Identity || p == simulation.ByteOrdered; strings.Contains(b.String(), want) != ordered || strings.Contains(words, want) != ordered {
+			t.Errorf("%s: %s", p, b.String()[:200])
+		}
+	}
+}
+
 // TestNoRowHasAPlace checks what is said of a key that is null in all rows: that, and no figure.
 func TestNoRowHasAPlace(t *testing.T) {
 	e, err := keys.Parse("a")

@@ -19,6 +19,9 @@ const textBars = 24
 func Text(out io.Writer, r *simulation.Report) error {
 	w := bufio.NewWriter(out)
 	fmt.Fprintf(w, "%s: %s over %s, %s\n", r.Data, counted(r.Rows, "row"), counted(int64(r.Partitions), "partition"), placement(r))
+	if t := neighbours(r.Partitioner); t != "" {
+		fmt.Fprintln(w, t)
+	}
 	if r.BadRows > 0 {
 		fmt.Fprintf(w, "%s passed over\n", counted(r.BadRows, "bad row"))
 	}
@@ -72,6 +75,15 @@ func Text(out io.Writer, r *simulation.Report) error {
 	}
 	textUniformity(w, r.Uniformity)
 	return w.Flush()
+}
+
+// neighbours says what an even spread hides under a partitioner that keeps the order of keys; "" for
+// those that hash.
+func neighbours(p simulation.Partitioner) string {
+	if p == simulation.Identity || p == simulation.ByteOrdered {
+		return string(p) + " keeps neighbours together: if keys grow with time, all that is written at a time goes to one partition, however even the sizes become"
+	}
+	return ""
 }
 
 func placement(r *simulation.Report) string {
