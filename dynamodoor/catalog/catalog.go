@@ -174,7 +174,7 @@ func (i *item) layout(strategy, shards, hash string) (*shard.Layout, error) {
 }
 
 func (i *item) entry() (*Entry, error) {
-	if i.State.S == "" {
+	if i.State.S == "" && i.Shards.N == "" && i.Gen.N == "" { // every entry has them
 		return nil, ErrForeign
 	}
 	var affix *shard.Affix
