@@ -62,6 +62,10 @@ type Layout struct {
 	// Width is the length of a bucket, and N the number of shards in each. Time only; see Grid.
 	Width timebucket.Width
 
+	// Numbers says how a number in By tells the time: in timebucket.Seconds or Milliseconds; 0: By
+	// holds no numbers. Time only, of DynamoDB tables; it is not an option.
+	Numbers timebucket.Kind
+
 	// Keep is how long rows are kept, by the time in By; 0: for ever. Time only.
 	Keep timebucket.Width
 
@@ -166,7 +170,7 @@ func (l *Layout) Last() int {
 // Equal says whether two layouts put each row in the same shard and use the same column.
 func (l *Layout) Equal(m *Layout) bool {
 	return l.Strategy == m.Strategy && slices.Equal(l.By, m.By) && l.Hash == m.Hash && l.Default().Equal(m.Default()) &&
-		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Width == m.Width && l.Keep == m.Keep &&
+		slices.Equal(l.Epochs, m.Epochs) && l.Column == m.Column && l.Width == m.Width && l.Numbers == m.Numbers && l.Keep == m.Keep &&
 		l.Fill == m.Fill && l.Max == m.Max && l.Rolled.Equal(m.Rolled) && l.Keys.Equal(m.Keys)
 }
 

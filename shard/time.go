@@ -11,6 +11,23 @@ import (
 // Grid returns the buckets of a layout of strategy Time.
 func (l *Layout) Grid() timebucket.Grid { return timebucket.Grid{Width: l.Width, Shards: l.N} }
 
+// SortKey returns how the sort key of a DynamoDB table of strategy Time tells the time.
+func (l *Layout) SortKey() timebucket.Kind {
+	switch {
+	case l.Numbers != 0:
+		return l.Numbers
+	case l.Width%timebucket.Day == 0:
+		return timebucket.DateText
+	}
+	return timebucket.DateTime
+}
+
+// OfSortKey returns the shard of an item of a DynamoDB table of strategy Time. sort is its sort key:
+// a text's UTF-8 or a number's decimal digits.
+func (l *Layout) OfSortKey(sort []byte) int {
+	return l.InBucket(l.Grid().OfValue(l.SortKey(), sort), sort)
+}
+
 // InBucket returns the shard of a row under Time, among the places of a bucket. clustering holds
 // the canonical serialized values of all clustering columns, in their order. It is not used if a
 // bucket has one shard.

@@ -235,7 +235,7 @@ func (s *serveCmd) explainEndpoint(err error) error {
 	case exception.UnrecognizedClient, exception.InvalidSignature, exception.IncompleteSignature, exception.MissingAuthenticationToken:
 		return withHint(what, "check the door's own credentials (AWS_ACCESS_KEY_ID … or --dynamodb-profile NAME), the region (--dynamodb-region) and this machine's clock")
 	case exception.AccessDenied:
-		return withHint(what, "the door's own credentials must allow dynamodb:DescribeTable on all tables, and CreateTable, Scan, GetItem, PutItem and DeleteItem on table %s", catalog.Table)
+		return withHint(what, "the door's own credentials must allow dynamodb:DescribeTable on all tables, and CreateTable, Scan, GetItem, PutItem and DeleteItem on table %s, and CreateTable, DescribeTable, Query and PutItem on table %s", catalog.Table, catalog.BucketsTable)
 	case exception.InternalServerError:
 		if e.Raw == nil {
 			return withHint(what, "is --dynamodb the URL of a DynamoDB?")

@@ -96,76 +96,17 @@ func (t *placement) Buckets(s analysis.Slice) (first, last int64) {
 	return t.timing.grid.Between(t.timing.kind, low, high)
 }
 
-const (
-	// narrow is the largest number of buckets that a slice may span and still be read without the
-	// directory.
-	narrow = 4
-
-	// groupedPlaces is the largest number of shards in a segment of several buckets. The first
-	// segment has one bucket, because that often suffices. Each further segment has twice as many
-	// buckets as the one before: a partition whose buckets have few rows has many buckets.
-	groupedPlaces = 32
-)
-
 // buckets yields the buckets of a partition that can have rows of a slice, in reading order,
 // grouped by segment.
 func (t *Table) buckets(dir Directory, key [][]byte, s analysis.Slice, reversed bool) iter.Seq2[[]int64, error] {
 	first, last := t.Buckets(s)
-	down := t.Clustering[0].Desc != reversed
-	most := max(1, groupedPlaces/t.Layout.N)
-	return func(yield func([]int64, error) bool) {
-		if first > last {
-			return
-		}
-		all := last-first < narrow
-		var known []int64
-		if all {
-			for b := first; b <= last; b++ {
-				known = append(known, b)
-			}
-			if down {
-				slices.Reverse(known)
-			}
-		}
-		for n := 1; ; n = min(2*n, most) {
-			for !all && len(known) < n {
-				// The request also covers the next segments.
-				limit := max(8, 4*n)
-				more, err := dir.Buckets(t, key, first, last, down, limit)
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				known = append(known, more...)
-				if all = len(more) < limit; all {
-					break
-				}
-				if b := more[len(more)-1]; down {
-					last = b - 1
-				} else {
-					first = b + 1
-				}
-				all = first > last
-			}
-			if n = min(n, len(known)); n == 0 {
-				return
-			}
-			if !yield(known[:n:n], nil) {
-				return
-			}
-			known = known[n:]
-		}
-	}
+	return t.timing.grid.Runs(first, last, t.Clustering[0].Desc != reversed, func(from, to int64, down bool, limit int) ([]int64, error) {
+		return dir.Buckets(t, key, from, to, down, limit)
+	})
 }
 
 // places returns the shards of buckets.
-func (t *Table) places(buckets []int64) []int {
-	out := make([]int, 0, len(buckets)*t.Layout.N)
-	for _, b := range slices.Sorted(slices.Values(buckets)) {
-		out = t.timing.grid.AppendPlaces(out, b)
-	}
-	return out
-}
+func (t *Table) places(buckets []int64) []int { return t.timing.grid.PlacesOf(buckets) }
 
 // Places returns the shards of a logical partition that can have rows: those that the layout
 // lists or, for strategy time, those in the directory.
@@ -270,7 +211,7 @@ func (p *Write) deleted(b *analysis.BoundWrite) analysis.Slices {
 // directory or not.
 func (t *placement) near(s analysis.Slice) bool {
 	first, last := t.Buckets(s)
-	return first > last || (last-first+1)*int64(t.Layout.N) <= groupedPlaces
+	return first > last || (last-first+1)*int64(t.Layout.N) <= timebucket.MostPlaces
 }
 
 // timedRanges yields the deletions of slices in partitions of strategy time. If a slice is not

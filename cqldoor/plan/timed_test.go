@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 // hours is a directory that has every second hour of 2020-07-10, or the buckets that are
@@ -59,14 +60,14 @@ func TestBucketsOfSlice(t *testing.T) {
 			reversed := rapid.Bool().Draw(t, "reversed")
 			var got []int64
 			for some, err := range table.buckets(dir, nil, s, reversed) {
-				if err != nil || len(some) == 0 || len(got) == 0 && len(some) != 1 || len(some)*3 > groupedPlaces {
+				if err != nil || len(some) == 0 || len(got) == 0 && len(some) != 1 || len(some)*3 > timebucket.MostPlaces {
 					t.Fatal(some, err)
 				}
 				got = append(got, some...)
 			}
 			var want []int64
 			for b := low; b <= high; b++ {
-				if high-low < narrow || slices.Contains(dir.all, b) {
+				if high-low < timebucket.Few || slices.Contains(dir.all, b) {
 					want = append(want, b)
 				}
 			}
@@ -76,7 +77,7 @@ func TestBucketsOfSlice(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("%v, want %v", got, want)
 			}
-			if dir.asked > 1+len(want)/8 || high-low < narrow && dir.asked > 0 {
+			if dir.asked > 1+len(want)/8 || high-low < timebucket.Few && dir.asked > 0 {
 				t.Fatalf("the directory is asked %d times for %d buckets", dir.asked, len(want))
 			}
 		})

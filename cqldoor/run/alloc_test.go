@@ -63,7 +63,7 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 		if _, err := r.executes.passer.rewriteExecute(nil, wire.V5, s, &e, s.physical.named.Load()); err != errUnannounced {
 			t.Fatalf("a bucket that is not announced is written to: %v", err)
 		}
-		r.reads.buckets.known.add(bucketName(nil, table, key, bucket))
+		r.reads.buckets.known.Add(bucketName(nil, table, key, bucket))
 	}
 	return func() {
 		e, err := wire.ParseExecute(wire.V5, body)

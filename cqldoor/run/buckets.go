@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"sync"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -14,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // For a table of strategy time, the directory (catalog.Buckets) lists the buckets of each logical
@@ -27,7 +27,7 @@ type buckets struct {
 	catalogue *catalog.Buckets
 	applier   *applier // applies recorded deletions to a bucket that is being added
 	uuid      func() [16]byte
-	known     recent // buckets that this door has added
+	known     registry.Recent // buckets that this door has added
 }
 
 // directory is the directory as one request reads it.
@@ -61,7 +61,7 @@ func (x *buckets) announce(ctx context.Context, req *cqldoor.Request, t *plan.Ta
 		return errBelow(t)
 	}
 	name := bucketName(scratch[:0], t, key, bucket)
-	if x.known.has(name) {
+	if x.known.Has(name) {
 		return nil
 	}
 	// The door's own account writes the directory, so the client's rights are checked first.
@@ -86,7 +86,7 @@ func (x *buckets) announce(ctx context.Context, req *cqldoor.Request, t *plan.Ta
 			return err
 		}
 	}
-	x.known.add(name)
+	x.known.Add(name)
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (x *buckets) announced(scratch []byte, t *plan.Table, key [][]byte, shard i
 	if floor := t.Layout.Floor; floor != 0 && bucket < floor {
 		return false
 	}
-	return x.known.has(bucketName(scratch, t, key, bucket))
+	return x.known.Has(bucketName(scratch, t, key, bucket))
 }
 
 // expires says whether a write has a TTL that checkKeep must check.
@@ -175,37 +175,4 @@ func recordedFor(t *plan.Table) int {
 		grace = 864_000
 	}
 	return max(grace, 3600)
-}
-
-// recent is a set of names of bounded size. It forgets names that were not asked for lately. It
-// is safe for concurrent use.
-type recent struct {
-	mu         sync.RWMutex
-	young, old map[string]struct{}
-}
-
-// recentNames is the largest number of names in each half of a set.
-const recentNames = 50_000
-
-func (s *recent) has(name []byte) bool {
-	s.mu.RLock()
-	_, young := s.young[string(name)]
-	_, old := s.old[string(name)]
-	s.mu.RUnlock()
-	if old && !young {
-		s.add(name)
-	}
-	return young || old
-}
-
-func (s *recent) add(name []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.young) >= recentNames {
-		s.old, s.young = s.young, nil
-	}
-	if s.young == nil {
-		s.young = map[string]struct{}{}
-	}
-	s.young[string(name)] = struct{}{}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
@@ -22,6 +23,7 @@ const Table = "evenkeel"
 // Store is the store that holds the catalogue.
 type Store interface {
 	Do(ctx context.Context, operation string, body, dst []byte) ([]byte, error)
+	Answer(ctx context.Context, q api.Request, use func(api.Response) error) error
 }
 
 // Entry is the catalogue's description of one table. It is immutable.
@@ -70,6 +72,7 @@ type item struct {
 	Indexes  nums `json:"indexes"`
 
 	Adopted *adopted `json:"adopted,omitempty"`
+	Time    *timed   `json:"time,omitempty"`
 	Single  *bits    `json:"single,omitempty"`
 	Filling *bits    `json:"filling,omitempty"`
 	Version num      `json:"version"`
@@ -139,6 +142,7 @@ func (e *Entry) item() item {
 	if e.Rule != "" {
 		i.Rule = &text{e.Rule}
 	}
+	i.setTime(e)
 	i.setChange(e)
 	i.setPlaces(e)
 	for name, l := range e.Indexes {
@@ -159,8 +163,11 @@ func (e *Entry) item() item {
 
 // layout returns the layout with a number of shards, or nil for 0. hash may be empty.
 func (i *item) layout(strategy, shards, hash string) (*shard.Layout, error) {
-	if shards == "0" {
+	switch {
+	case shards == "0":
 		return nil, nil
+	case strategy == shard.Time.String():
+		return i.readTime(shards)
 	}
 	options := map[string]string{"strategy": strategy, "shards": shards}
 	if hash != "" {
@@ -363,22 +370,31 @@ func (c *Catalog) add(ctx context.Context, e Entry) (*Entry, error) {
 
 // create creates the catalogue's table and waits until it can be used.
 func (c *Catalog) create(ctx context.Context) error {
+	return c.createTable(ctx, Table, [2]string{"table", "S"})
+}
+
+// createTable creates a table of the door's own, unless it exists, and waits until it can be used.
+// key are the names and types of the partition key and, if there is one, of the sort key.
+func (c *Catalog) createTable(ctx context.Context, name string, key ...[2]string) error {
+	var definitions, schema []any
+	for i, k := range key {
+		definitions = append(definitions, map[string]string{"AttributeName": k[0], "AttributeType": k[1]})
+		schema = append(schema, map[string]string{"AttributeName": k[0], "KeyType": []string{"HASH", "RANGE"}[i]})
+	}
 	err := c.call(ctx, "CreateTable", map[string]any{
-		"TableName": Table, "BillingMode": "PAY_PER_REQUEST",
-		"AttributeDefinitions": []any{map[string]string{"AttributeName": "table", "AttributeType": "S"}},
-		"KeySchema":            []any{map[string]string{"AttributeName": "table", "KeyType": "HASH"}},
+		"TableName": name, "BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": definitions, "KeySchema": schema,
 	}, nil)
 	if err != nil && !is(err, exception.ResourceInUse) {
 		return err
 	}
 	for {
 		var d struct{ Table struct{ TableStatus string } }
-		if err := c.call(ctx, "DescribeTable", map[string]any{"TableName": Table}, &d); err == nil && d.Table.TableStatus == "ACTIVE" {
+		if err := c.call(ctx, "DescribeTable", map[string]any{"TableName": name}, &d); err == nil && d.Table.TableStatus == "ACTIVE" {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("catalogue: wait for its table: %w", ctx.Err())
+			return fmt.Errorf("catalogue: wait for table %s: %w", name, ctx.Err())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 func layout(t *testing.T) *shard.Layout {
@@ -33,6 +35,9 @@ func TestEntryIsKeptWhole(t *testing.T) {
 	byHand, drawn := *e, *e
 	byHand.Layout, byHand.Affix = &shard.Layout{N: 5, Hash: shard.CodePoints, Column: shard.DefaultColumn}, &shard.Affix{Separator: "#", First: 0, Alike: true}
 	drawn.Layout, drawn.Affix = &shard.Layout{N: 5, Strategy: shard.Random, Column: shard.DefaultColumn}, &shard.Affix{Separator: "-", First: 1, Front: true}
+	timed, numbered := *e, *e
+	timed.Layout = &shard.Layout{Strategy: shard.Time, N: 4, Width: timebucket.Hour, Column: shard.DefaultColumn, Generation: 2}
+	numbered.Layout = &shard.Layout{Strategy: shard.Time, N: 1, Width: 90 * timebucket.Second, Numbers: timebucket.Milliseconds, Column: shard.DefaultColumn}
 	moving := *e
 	moving.Layout = layout(t)
 	moving.Layout.Base, moving.Layout.Used, moving.Plain, moving.Floor = 8, 13, true, 2
@@ -43,7 +48,7 @@ func TestEntryIsKeptWhole(t *testing.T) {
 	if s := moving.Layout.Spread([]byte("7")); s.N != 64 || s.Base != 8 {
 		t.Errorf("%v", s)
 	}
-	for _, e := range []*Entry{e, &byHand, &drawn, &moving} {
+	for _, e := range []*Entry{e, &byHand, &drawn, &timed, &numbered, &moving} {
 		kept := e.item()
 		got, err := kept.entry()
 		if err != nil {
@@ -58,6 +63,11 @@ func TestEntryIsKeptWhole(t *testing.T) {
 func TestMalformedEntriesAreNamed(t *testing.T) {
 	for what, spoil := range map[string]func(i *item){
 		"shards": func(i *item) { i.Shards.N = "many" }, "generation": func(i *item) { i.Gen.N = "x" }, "time": func(i *item) { i.Started.N = "" },
+		"buckets": func(i *item) { i.Strategy.S = "time" }, "length of time": func(i *item) { i.Strategy.S, i.Time = "time", new(timed) },
+		"unit": func(i *item) {
+			i.Strategy.S, i.Time = "time", new(timed)
+			i.Time.M.Bucket.S, i.Time.M.Unit.S = "1h", "weeks"
+		},
 		"first shard": func(i *item) { i.Adopted.M.First.N = "" }, "hash": func(i *item) { i.Adopted.M.Hash.S = "crc" },
 	} {
 		e := &Entry{Table: "Tab", Layout: layout(t), Affix: &shard.Affix{Separator: "-"}}
@@ -73,6 +83,8 @@ func TestMalformedEntriesAreNamed(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Do(context.Context, string, []byte, []byte) ([]byte, error) { return nil, f.err }
+
+func (f failing) Answer(context.Context, api.Request, func(api.Response) error) error { return f.err }
 
 // TestNoCatalogueIsNoFailure checks that a store without a catalogue has no sharded tables, and
 // that a failure is not taken for that.

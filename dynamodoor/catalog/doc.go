@@ -23,5 +23,8 @@
 //  3. A layout applies only to the physical table for which it was made, identified by its
 //     TableId.
 //
-// It imports dynamo/exception, registry and shard.
+// For tables of strategy time, table evenkeel.buckets is the directory of their buckets (buckets.go).
+//
+// It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/expression, registry, shard and
+// shard/timebucket.
 package catalog

@@ -202,7 +202,7 @@ func (r *Definer) warnOfRules(ctx context.Context, rules *shardrules.Rules) {
 			return
 		}
 		for _, name := range page.Names {
-			if note := unlike(rules, name, r.Tables.Entry(name)); note != "" && name != catalog.Table {
+			if note := unlike(rules, name, r.Tables.Entry(name)); note != "" && !catalog.Owns(name) {
 				r.Log.Warn("dynamodb: a table is not as the shard rules say", "table", name, "why", note)
 			}
 		}

@@ -41,8 +41,8 @@ type Definer struct {
 // CreateTable creates a plain table, or the physical table of a sharded one. For a sharded table,
 // it writes the catalogue's entry before and again after that.
 func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(api.Response) error) error {
-	if q.Name == catalog.Table {
-		return ReservedTable()
+	if catalog.Owns(q.Name) {
+		return ReservedTable(q.Name)
 	}
 	d, rule, err := r.Rules.declaration(ctx, &q.Declaration)
 	if err != nil && rule != "" {
@@ -77,9 +77,15 @@ func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(
 		name = strings.Clone(name)
 		indexes[name], single[name] = layout, d.Single[name]
 	}
-	e, err := r.Catalog.Begin(ctx, catalog.Entry{
-		Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Single: single, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(), Rule: rule,
-	})
+	if d.Layout != nil && d.Layout.Strategy == shard.Time {
+		err = r.Catalog.CreateBuckets(ctx)
+	}
+	var e *catalog.Entry
+	if err == nil {
+		e, err = r.Catalog.Begin(ctx, catalog.Entry{
+			Table: string([]byte(q.Name)), Physical: string([]byte(q.Name)), Layout: d.Layout, Indexes: indexes, Single: single, Hash: string([]byte(d.Hash.Name)), HashType: d.Hash.Type.String(), Rule: rule,
+		})
+	}
 	switch {
 	case errors.Is(err, catalog.ErrExists):
 		return tables.Exists(q.Name)
@@ -118,8 +124,8 @@ func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(
 	return r.show(in.Plan, created, use)
 }
 
-func ReservedTable() error {
-	return exception.InvalidParameters("table name %s is reserved for the catalogue of sharded tables; choose another name", catalog.Table)
+func ReservedTable(name string) error {
+	return exception.InvalidParameters("table name %s is reserved for the catalogue of sharded tables; choose another name", name)
 }
 
 // singleKeys returns the error of a CreateTable. If the store may not support what a sharded index
@@ -342,7 +348,7 @@ func (r *Definer) ListTables(ctx context.Context, q *api.ListTables, use func(ap
 		err := r.Backend.Answer(ctx, &more, func(a api.Response) error {
 			page := a.(*api.TablesResponse)
 			last = page.Last
-			l.Names = append(l.Names, slices.DeleteFunc(slices.Clone(page.Names), func(n string) bool { return n == catalog.Table })...)
+			l.Names = append(l.Names, slices.DeleteFunc(slices.Clone(page.Names), catalog.Owns)...)
 			return nil
 		})
 		switch {

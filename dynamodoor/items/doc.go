@@ -10,6 +10,9 @@
 //
 // If the backend is a Gatherer, it reads the shards of a table in one request (gather.go).
 //
+// A Query of a table of strategy time reads its buckets one after the other, and a write adds its
+// bucket to the directory first (time.go).
+//
 // A fan-out is limited to Runner.Fanout requests at a time, and to pages of 1 MB. While the backend
 // throttles parts of a fan-out, the door retries them, for Runner.RetryFor at most.
 //
@@ -19,5 +22,5 @@
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamodoor/backend,
 // dynamodoor/catalog, dynamodoor/plan, dynamodoor/principal, dynamodoor/shift,
-// dynamodoor/tables, observe and scatter.
+// dynamodoor/tables, observe, registry and scatter.
 package items

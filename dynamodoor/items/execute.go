@@ -73,6 +73,9 @@ func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 	case nil:
 		return r.Backend.Answer(ctx, q, use)
 	case *plan.Direct:
+		if err := r.announce(ctx, q, p.Buckets); err != nil {
+			return err
+		}
 		err = r.Backend.Answer(ctx, p.Request, func(a api.Response) error {
 			visible, err := p.Answer(a)
 			if err != nil {
@@ -81,9 +84,12 @@ func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 			return use(visible)
 		})
 	case *plan.Fanout:
-		if r.Together != nil && p.Gathers() {
+		switch {
+		case p.Timed():
+			err = r.byTime(ctx, p, use)
+		case r.Together != nil && p.Gathers():
 			err = r.gather(ctx, p, use)
-		} else {
+		default:
 			err = r.merge(ctx, p, nil, use)
 		}
 	default:
@@ -127,7 +133,7 @@ func (r *Runner) planWith(ctx context.Context, q api.Request, of func(*tables.En
 	var wrong error
 	p, err := plan.Make(q, func(name string) *plan.Table {
 		name = api.TableName(name)
-		if name == catalog.Table {
+		if catalog.Owns(name) {
 			wrong = exception.New(exception.ResourceNotFound, "Requested resource not found")
 			return nil
 		}

@@ -19,36 +19,52 @@ import (
 
 // merge answers a Query over several shards. resolve selects the rows to return; nil: all.
 func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error {
-	result := f.Result()
-	memory := newMemory(ctx)
-	defer memory.close()
-	patience := time.Now().Add(r.RetryFor)
-	after := f.Start
+	p := r.newPage(ctx, f)
+	defer p.memory.close()
+	if _, err := p.merge(ctx, f.Shards, f.Start, resolve); err != nil {
+		return err
+	}
+	return use(p.result.Answer())
+}
+
+// page is a page of a Query that is being filled.
+type page struct {
+	runner   *Runner
+	fanout   *plan.Fanout
+	result   *plan.Result
+	memory   *memory
+	patience time.Time // throttled fetches are retried until then
+}
+
+func (r *Runner) newPage(ctx context.Context, f *plan.Fanout) *page {
+	return &page{r, f, f.Result(), newMemory(ctx), time.Now().Add(r.RetryFor)}
+}
+
+// merge adds the rows of shards after a row, as far as the page takes them, and reports whether it
+// is full.
+func (p *page) merge(ctx context.Context, shards []int, after *plan.Row, resolve func([]plan.Row) ([]plan.Row, error)) (full bool, err error) {
 	for {
-		want := f.Page(result.Scanned())
-		m := &merger{runner: r, fanout: f, result: result, after: after, want: want, memory: memory, patience: patience}
+		want := p.fanout.Page(p.result.Scanned())
+		m := &merger{runner: p.runner, fanout: p.fanout, shards: shards, result: p.result, after: after, want: want, memory: p.memory, patience: p.patience}
 		rows, more, err := m.read(ctx)
 		if err != nil {
-			return err
+			return false, err
 		}
 		shown := rows
 		if resolve != nil {
 			if shown, err = resolve(rows); err != nil {
-				return err
+				return false, err
 			}
 		}
-		if err := memory.decode(ctx, result.Decodes(shown)); err != nil {
-			return err
+		if err := p.memory.decode(ctx, p.result.Decodes(shown)); err != nil {
+			return false, err
 		}
-		full, err := result.Add(shown)
-		if err != nil {
-			return err
-		}
-		if full || !more || len(rows) == 0 {
-			return use(result.Answer())
+		full, err := p.result.Add(shown)
+		if full || err != nil || !more || len(rows) == 0 {
+			return full, err
 		}
 		after = &rows[len(rows)-1]
-		memory.drop()
+		p.memory.drop()
 	}
 }
 
@@ -56,6 +72,7 @@ func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.
 type merger struct {
 	runner *Runner
 	fanout *plan.Fanout
+	shards []int
 	after  *plan.Row
 	want   int
 	memory *memory
@@ -93,7 +110,7 @@ func (m *merger) attempt(ctx context.Context) ([]plan.Row, bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reader := scatter.NewReader(scatter.Options[plan.Row]{
-		Shards: m.fanout.Shards, Page: m.want, Compare: m.fanout.Compare, Seed: m.runner.Draw(),
+		Shards: m.shards, Page: m.want, Compare: m.fanout.Compare, Seed: m.runner.Draw(),
 		// If the request has no lower limit, the first fetch reads as many rows as a page is
 		// estimated to have. Often there are fewer.
 		Few: m.after == nil && m.fanout.Page(1, 1) > m.want,

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamodoor/backend"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+	"github.com/evenkeel/evenkeel/registry"
 )
 
 // Runner carries out requests on items. It is safe for concurrent use. Its maker sets the exported
@@ -16,11 +18,14 @@ import (
 type Runner struct {
 	Backend  backend.Store
 	Together backend.Gatherer // reads several shards in one request; nil: the backend cannot
+	Catalog  *catalog.Catalog // has the directory of buckets of time
 	Tables   *tables.Registry
 	Log      *slog.Logger
 	Fanout   int           // largest number of requests under way at a time for one client request
 	RetryFor time.Duration // time for which a throttled part of a request on several shards is retried
 	Draw     func() uint64 // draws the order in which a page reads the shards
+
+	added registry.Recent // buckets of time that this door has added to the directory
 
 	stamps atomic.Int64 // makes the stamps of moved items unique within a door
 }

@@ -41,6 +41,9 @@ func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (
 	if err := t.checkCondition(condition); err != nil {
 		return nil, err
 	}
+	if err := t.checkTime(item); err != nil {
+		return nil, err
+	}
 	physical := t.physicalItem(item)
 	if physical.Size() > attribute.MaxItemSize {
 		return nil, tooLarge("Item size has exceeded the maximum allowed size")
@@ -77,6 +80,9 @@ func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition 
 	}
 	if t.adopted != nil && u.Reads(t.hash.Name) {
 		return nil, nil, t.adopted.readsHash()
+	}
+	if err := t.checkTime(key); err != nil {
+		return nil, nil, err
 	}
 	if u.OnlyRemoves() {
 		return physical, u, nil

@@ -69,6 +69,12 @@ func Sharded(d *schema.Declaration) (*Declaration, error) {
 		if err := checkShardable(logical, out.Layout); err != nil {
 			return nil, err
 		}
+		if out.Layout.Strategy == shard.Time {
+			if err := checkTimed(logical, out.Layout); err != nil {
+				return nil, err
+			}
+			out.Layout.By = nil // it is the sort key
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(indexes)) {
 		value, keys, err := cutKeys(d.Name, indexes[name])
@@ -125,7 +131,9 @@ func (out *Declaration) checkIndexes(t *schema.Table) error {
 	for i := range t.Global {
 		ix := &t.Global[i]
 		if out.Layout != nil && out.Indexes[ix.Name] == nil && len(ix.Key.Hash) == 1 && ix.Key.Hash[0] == t.HashName() {
-			out.Indexes[ix.Name] = out.Layout
+			if layout := inherited(out.Layout); layout != nil {
+				out.Indexes[ix.Name] = layout
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(out.Indexes)) {
@@ -141,6 +149,19 @@ func (out *Declaration) checkIndexes(t *schema.Table) error {
 		}
 	}
 	return nil
+}
+
+// inherited returns the layout of an index with the partition key of a table, or nil if the index
+// stays plain. Buckets of time are those of the table's sort key, so the index has their shards. If
+// a bucket has one shard, the table itself takes writes in one partition at a time.
+func inherited(l *shard.Layout) *shard.Layout {
+	switch {
+	case l.Strategy != shard.Time:
+		return l
+	case l.N == 1:
+		return nil
+	}
+	return &shard.Layout{N: l.N, Column: l.Column}
 }
 
 func refuse(table, format string, args ...any) error {
@@ -175,10 +196,21 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 	if hash, given := options["hash"]; given && hash != shard.Murmur3.String() {
 		return nil, refuse(table, "hash %q is for a table that was sharded by hand; leave it out", hash)
 	}
+	timed := options["strategy"] == shard.Time.String()
 	for _, k := range slices.Sorted(maps.Keys(options)) {
-		if k != "strategy" && k != "shards" && k != "hash" {
-			return nil, refuse(table, "the option %s is not known; the options are strategy=calculated and shards=N", k)
+		switch k {
+		case "strategy", "shards", "hash":
+		case optionBy, optionBucket, optionKeep, optionUnit:
+			if !timed {
+				return nil, refuse(table, "the option %s is one of strategy 'time'; leave it out, or write for instance 'strategy=time bucket=1h'", k)
+			}
+		default:
+			return nil, refuse(table, "the option %s is not known; the options are strategy=calculated and shards=N, or strategy=time, bucket=1h, by, unit and shards", k)
 		}
+	}
+	if timed {
+		delete(options, "hash") // the default
+		return timedLayout(table, options)
 	}
 	return layoutOf(table, options)
 }
@@ -191,13 +223,15 @@ func parseOptions(table, value string) (map[string]string, error) {
 		if !ok && k != optionWriteOnce {
 			return nil, refuse(table, "the tag's value is %q, in which %q has no '='; write for instance 'strategy=calculated shards=5'", value, word)
 		}
-		if k == "by" || k == "column" {
-			return nil, refuse(table, "the option %s is not one of DynamoDB tables, whose shard is that of the sort key; leave it out", k)
-		}
 		if _, twice := options[k]; twice {
 			return nil, refuse(table, "the option %s is there twice", k)
 		}
 		options[k] = v
+	}
+	for _, k := range []string{optionBy, "column"} {
+		if _, given := options[k]; given && (k != optionBy || options["strategy"] != shard.Time.String()) {
+			return nil, refuse(table, "the option %s is not one of DynamoDB tables, whose shard is that of the sort key; leave it out", k)
+		}
 	}
 	return options, nil
 }
@@ -211,7 +245,7 @@ func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
 		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
 	}
 	if options["strategy"] == shard.Time.String() {
-		return nil, refuse(table, "strategy 'time' is for tables of the CQL door yet; use 'calculated'")
+		return nil, refuse(table, "strategy 'time' is for tables that evenkeel creates; create a table with it, and copy the items")
 	}
 	layout, err := shard.Parse(options)
 	if err != nil {
@@ -234,7 +268,10 @@ func checkShardable(t *schema.Table, layout *shard.Layout) error {
 }
 
 // checkIndex refuses an index that is as hot as the table would be if it were not sharded.
-func checkIndex(t *schema.Table, ix *schema.Index) error {
+func checkIndex(t *schema.Table, layout *shard.Layout, ix *schema.Index) error {
+	if layout.Strategy == shard.Time && layout.N == 1 {
+		return nil // the index's partition takes what a bucket takes
+	}
 	if len(ix.Key.Hash) == 1 && ix.Key.Hash[0] == t.HashName() {
 		return refuse(t.Name, "global secondary index %s has the table's own partition key %s, so that its one partition would throttle all shards; "+
 			"spread it too, by the tag %s%s = 'shards=N' (TagResource) before it is made, or choose another partition key for it", ix.Name, t.HashName(), IndexTagPrefix, ix.Name)
@@ -318,7 +355,7 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 		case in == nil && !t.hidesKey():
 			continue
 		case in == nil:
-			if err := checkIndex(t.Logical, ix); err != nil {
+			if err := checkIndex(t.Logical, t.Layout, ix); err != nil {
 				return nil, err
 			}
 		case in.filling:

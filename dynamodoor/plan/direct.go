@@ -15,6 +15,10 @@ type Direct struct {
 	// Request is the request to the store.
 	Request api.Request
 
+	// Buckets are the buckets of time that must be in the directory before the request is sent,
+	// because it may put items there.
+	Buckets []Bucket
+
 	// answer converts the store's answer into the client's, in place.
 	answer func(api.Response) error
 	// of returns the sharded table of a part of the request, or nil for a plain table. If of itself

@@ -67,5 +67,5 @@
 //
 // It does no I/O, starts no goroutine and reads no clock. It imports dynamo/api,
 // dynamo/attribute, dynamo/exception, dynamo/expression, dynamo/jsontext,
-// dynamo/schema and shard.
+// dynamo/schema, shard and shard/timebucket.
 package plan

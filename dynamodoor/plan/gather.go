@@ -5,7 +5,6 @@ package plan
 import (
 	"bytes"
 	"slices"
-	"strconv"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -21,18 +20,18 @@ func (f *Fanout) bySortKey() bool {
 	return f.sort != "" && !f.ties && !f.table.strict && f.table.adopted == nil
 }
 
-// Gather returns the request for the rest of a page after a row; nil: from the beginning. It
+// Gather returns the request for the rest of a page, in shards, after a row; nil: from the beginning. It
 // returns nil if there can be no more rows.
-func (f *Fanout) Gather(page *Result, after *Row) *api.Gather {
+func (f *Fanout) Gather(page *Result, shards []int, after *Row) *api.Gather {
 	limit := f.query.Limit
 	if rows, bytes := page.Scanned(); rows > 0 {
 		limit = f.Page(rows, bytes)
 	}
-	first := f.Fetch(f.Shards[0], after, nil, limit)
+	first := f.Fetch(shards[0], after, nil, limit)
 	if first == nil {
 		return nil
 	}
-	return &api.Gather{Query: first, Partitions: f.table.partitions(f.keys.Hash[0], f.Shards)}
+	return &api.Gather{Query: first, Partitions: f.table.partitions(f.keys.Hash[0], shards)}
 }
 
 // partitions returns the physical partition keys of shards of a logical partition in a table that
@@ -42,7 +41,7 @@ func (p *placement) partitions(hash attribute.Value, shards []int) []attribute.V
 	text := make([]byte, 0, len(shards)*(len(stem)+len("1000")))
 	ends := make([]int, len(shards))
 	for i, shard := range shards {
-		text = strconv.AppendInt(append(text, stem...), int64(shard), 10)
+		text = appendPlace(append(text, stem...), shard)
 		ends[i] = len(text)
 	}
 	all, from := string(text), 0
@@ -62,7 +61,6 @@ func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 	if r.out.Items != nil {
 		r.out.Items = slices.Grow(r.out.Items, len(a.Items))
 	}
-	before := len(r.out.Items)
 	row := new(Row)
 	for i, text := range a.Items {
 		*row = Row{Text: text}
@@ -79,12 +77,16 @@ func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 	if !a.More {
 		return nil, nil
 	}
-	// The rest comes in another answer, so this page must not share the memory of this one.
-	for i := before; i < len(r.out.Items); i++ {
-		r.out.Items[i] = bytes.Clone(r.out.Items[i])
-	}
+	r.Own() // the rest comes in another answer
 	row.Text = bytes.Clone(row.Text)
 	return row, r.fanout.readSort(&r.keys, row)
+}
+
+// Own ends the sharing of memory with gathered answers.
+func (r *Result) Own() {
+	for ; r.own < len(r.out.Items); r.own++ {
+		r.out.Items[r.own] = bytes.Clone(r.out.Items[r.own])
+	}
 }
 
 // DecodesGathered returns about how many bytes AddGathered takes beside the answer: those of the

@@ -66,6 +66,8 @@ func (ix *index) shardOf(k *keys, key attribute.Item) int {
 // checkSharded returns an error if an index cannot be sharded.
 func checkSharded(table string, ix *schema.Index, in index) error {
 	switch {
+	case in.layout.Strategy == shard.Time:
+		return refuse(table, "index %s: strategy 'time' is for tables; write shards=N", in.name)
 	case in.layout.Strategy != shard.Calculated:
 		return refuse(table, "index %s: strategy 'random' would move an entry at each put; use 'calculated'", in.name)
 	case in.single && (len(ix.Key.Hash) > 1 || len(ix.Key.Range) > 0):
@@ -121,7 +123,12 @@ func SameIndex(layout *shard.Layout, single bool, value string) bool {
 		return false
 	}
 	l, err := parseLayout("", value)
-	return err == nil && l.Equal(&shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column}) && single == (keys == singleKey)
+	if err != nil {
+		return false
+	}
+	l.By = nil // it is the sort key
+	same := &shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column, Width: layout.Width, Numbers: layout.Numbers}
+	return l.Equal(same) && single == (keys == singleKey)
 }
 
 // These are the values of an index tag's option keys. They say whether the endpoint takes indexes

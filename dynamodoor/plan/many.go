@@ -157,6 +157,7 @@ func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
 	var toFind []sought
+	var buckets []Bucket
 	p := *q
 	p.Tables = slices.Clone(q.Tables)
 	for i := range p.Tables {
@@ -178,6 +179,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 				}
 				w.Key, err = t.Key(w.Key)
 			} else {
+				buckets = append(buckets, t.bucketOf(w.Item)...)
 				w.Item, err = checkBatchPut(t, w.Item)
 			}
 			if err != nil {
@@ -192,7 +194,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	case toFind != nil:
 		return search(q, q.Capacity, tables, toFind...)
 	}
-	return &Direct{Request: &p, answer: func(r api.Response) error {
+	return &Direct{Request: &p, Buckets: buckets, answer: func(r api.Response) error {
 		out, ok := r.(*api.BatchWriteResponse)
 		if !ok {
 			return unexpected(r)
@@ -288,6 +290,7 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 
 func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
+	var buckets []Bucket
 	p := *q
 	p.Actions = slices.Clone(q.Actions)
 	for i := range p.Actions {
@@ -303,8 +306,10 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 		a.Table = t.Physical
 		switch a.Kind {
 		case api.TransactPut:
+			buckets = append(buckets, t.bucketOf(a.Item)...)
 			a.Item, err = t.checkPut(a.Item, a.Condition)
 		case api.TransactUpdate:
+			buckets = append(buckets, t.bucketOf(a.Key)...)
 			a.Key, a.Update, err = t.checkUpdate(a.Key, a.Update, a.Condition)
 		default:
 			if err = t.checkCondition(a.Condition); err == nil {
@@ -318,7 +323,7 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 	if len(sharded) == 0 {
 		return nil, nil
 	}
-	d := &Direct{Request: &p, of: func(i int) *Table { return sharded[p.Actions[i].Table] }}
+	d := &Direct{Request: &p, Buckets: buckets, of: func(i int) *Table { return sharded[p.Actions[i].Table] }}
 	d.answer = func(r api.Response) error {
 		out, ok := r.(*api.TransactWriteResponse)
 		if !ok {

@@ -37,6 +37,8 @@ func (t *Table) CheckChange(to int) error {
 		return refuse(name, "it is a plain table, and is not made a sharded one while it is in use yet: its items have no shard in their key; %s", copyThem)
 	case t.adopted != nil:
 		return refuse(name, "it was sharded by hand and adopted, and the layout of such a table is not changed while it is in use yet; %s", copyThem)
+	case t.timing != nil:
+		return refuse(name, "its partitions are buckets of time, which are not changed while it is in use; create a table with the other layout, and copy the items")
 	case to > shard.MaxShards:
 		return refuse(name, "%d shards are more than a table can have; use at most %d", to, shard.MaxShards)
 	case slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.filling }):

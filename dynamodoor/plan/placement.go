@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -19,6 +18,7 @@ type placement struct {
 	name   string        // the logical table's, for errors
 	Layout *shard.Layout // nil: the table itself is plain
 
+	timing  *timing        // nil: the strategy is not time
 	adopted *adopted       // nil: the table was not sharded by hand
 	located map[string]int // shards of items that a Search found, by address; nil: there was no Search
 
@@ -28,7 +28,7 @@ type placement struct {
 
 // place returns the placement of a table. affix is nil if the table was not sharded by hand.
 func place(name string, k keys, layout *shard.Layout, affix *shard.Affix) placement {
-	p := placement{keys: k, name: name, Layout: layout}
+	p := placement{keys: k, name: name, Layout: layout, timing: timingOf(layout)}
 	if affix != nil {
 		p.adopted = &adopted{k, name, affix, layout}
 	}
@@ -70,6 +70,9 @@ func (p *placement) beside(o *placement, hash attribute.Value) []int {
 
 // shardOf returns the shard of an item by its key.
 func (p *placement) shardOf(hash, sort attribute.Value) int {
+	if p.timing != nil {
+		return p.Layout.OfSortKey(valueBytes(sort))
+	}
 	return p.Layout.ShardOf(valueBytes(hash), valueBytes(sort))
 }
 
@@ -104,7 +107,9 @@ func (p *placement) partition(hash attribute.Value, shard int) attribute.Value {
 	if p.adopted != nil {
 		return attribute.String(p.adopted.affix.Join(hash.Text(), shard))
 	}
-	return attribute.String(attribute.KeyText(hash) + "-" + strconv.Itoa(shard))
+	key := attribute.KeyText(hash)
+	text := make([]byte, 0, len(key)+len("-n2147483648"))
+	return attribute.String(string(appendPlace(append(append(text, key...), '-'), shard)))
 }
 
 // partitionOf returns the physical partition key of an item by its key.
@@ -133,7 +138,7 @@ func (p *placement) cut(v attribute.Value) (hash attribute.Value, shard int, err
 	if i < 0 {
 		return hash, 0, exception.New(exception.InternalServerError, "partition %q of table %s has no shard", text, p.name)
 	}
-	if shard, err = strconv.Atoi(text[i+1:]); err != nil {
+	if shard, err = parsePlace(text[i+1:]); err != nil {
 		return hash, 0, exception.New(exception.InternalServerError, "partition %q of table %s has no shard", text, p.name)
 	}
 	hash, err = attribute.ParseKeyText(text[:i], p.hash.Type)
@@ -150,8 +155,7 @@ func (p *placement) CheckHash(hash attribute.Value) error {
 			return err
 		}
 	}
-	spread := p.Layout.Spread(valueBytes(hash))
-	physical := p.partition(hash, spread.Last())
+	physical := p.partition(hash, p.longestPlace(hash))
 	if n := len(physical.Text()); n > attribute.MaxHashSize {
 		return exception.InvalidParameters("Size of hashkey %s has exceeded the maximum size limit of %d bytes by %d bytes: "+
 			"in a write-sharded table it includes the shard and what is before it, and binary is in base64url; use a shorter value",

@@ -36,7 +36,9 @@ func putItem(t *Table, q *api.PutItem) (Plan, error) {
 	if p.Condition, err = t.guard(q.Condition, q.Item); err != nil {
 		return nil, err
 	}
-	return direct(t, &p), nil
+	d := direct(t, &p)
+	d.Buckets = t.bucketOf(q.Item)
+	return d, nil
 }
 
 func deleteItem(t *Table, q *api.DeleteItem) (Plan, error) {
@@ -63,6 +65,7 @@ func updateItem(t *Table, q *api.UpdateItem) (Plan, error) {
 		return nil, err
 	}
 	d := direct(t, &p)
+	d.Buckets = t.bucketOf(q.Key)
 	if q.Return != api.ReturnUpdatedOld && q.Return != api.ReturnUpdatedNew {
 		return d, nil
 	}

@@ -69,7 +69,9 @@ func query(t *Table, q *api.Query) (Plan, error) {
 		if err := t.CheckHash(k.Hash[0]); err != nil {
 			return nil, err
 		}
-		all = t.shards(k.Hash[0])
+		if f.timed = ix == nil && t.Timed(); !f.timed {
+			all = t.shards(k.Hash[0])
+		}
 		f.shardOf = func(key attribute.Item) int {
 			sort, _ := key.Get(t.sort.Name)
 			return t.shardOf(k.Hash[0], sort)
@@ -87,7 +89,7 @@ func query(t *Table, q *api.Query) (Plan, error) {
 	}
 	switch {
 	case ix == nil && k.Op == expression.Equal && !t.drawn():
-		f.Shards = t.places(k.Hash[0], k.Low)
+		f.Shards, f.timed = t.places(k.Hash[0], k.Low), false
 	default:
 		f.Shards = all
 	}
@@ -137,6 +139,7 @@ func (f *Fanout) condition(k expression.KeyRange, shard int) *expression.KeyCond
 type Fanout struct {
 	Shards []int // the shards to read
 	Start  *Row  // read after this row; nil: from the beginning
+	timed  bool  // Shards are those of one of Parts
 
 	table *Table
 	query *api.Query
@@ -222,9 +225,16 @@ func (f *Fanout) Err(err error) error { return visibleError(err, nil) }
 
 // String implements Plan.
 func (f *Fanout) String() string {
-	first := f.Fetch(f.Shards[0], f.Start, nil, 0)
-	first.Limit = 0
-	s := fmt.Sprintf("%d shards of %s, merged by %s\n  %s", len(f.Shards), f.name(), f.sort, first.Describe())
+	some, text := f.Shards, fmt.Sprintf("%d shards", len(f.Shards))
+	if f.timed {
+		first, last := f.span()
+		some = []int{f.table.timing.grid.Place(first, 0)}
+		text = f.table.timing.describe(first, last)
+	}
+	s := fmt.Sprintf("%s of %s, merged by %s", text, f.name(), f.sort)
+	if fetch := f.Fetch(some[0], f.Start, nil, 0); fetch != nil {
+		s += "\n  " + fetch.Describe()
+	}
 	if f.query.Filter != nil {
 		s += fmt.Sprintf("\n  then filter %s", f.query.Filter)
 	}
@@ -542,6 +552,7 @@ type Result struct {
 	bytes  int
 	last   *Row
 	full   bool
+	own    int // how many items share no memory with a gathered answer
 
 	decoder attribute.Decoder // of one row at a time
 	keys    attribute.Decoder // of rows' sort keys
@@ -558,6 +569,9 @@ func (f *Fanout) Result() *Result {
 
 // Scanned returns the number of rows in the page before the filter, and their bytes.
 func (r *Result) Scanned() (rows, bytes int) { return r.out.ScannedCount, r.bytes }
+
+// Full reports whether the page takes no more rows.
+func (r *Result) Full() bool { return r.full }
 
 // Last returns the page's last row before the filter, after which the next page begins. It returns
 // nil if the page has no row yet.

@@ -15,6 +15,7 @@ import (
 // and into that form.
 type stored struct {
 	Physical string // the physical table's name
+	id       string // the physical table's id
 	placement
 	indexes indexes
 }

@@ -22,6 +22,7 @@ type Table struct {
 type Spec struct {
 	Name     string
 	Physical *schema.Table
+	ID       string            // the physical table's
 	Hash     schema.Definition // the logical partition key; the physical table may not define it
 	Layout   *shard.Layout     // nil: the table itself is plain
 	Affix    *shard.Affix      // nil: the table was not sharded by hand
@@ -34,7 +35,7 @@ type Spec struct {
 func Open(s Spec) (*Table, error) {
 	sort := s.Physical.RangeName()
 	k := keys{s.Hash, schema.Definition{Name: sort, Type: s.Physical.Type(sort)}}
-	t := &Table{stored: stored{Physical: s.Physical.Name, placement: place(s.Name, k, s.Layout, s.Affix)}}
+	t := &Table{stored: stored{Physical: s.Physical.Name, id: s.ID, placement: place(s.Name, k, s.Layout, s.Affix)}}
 	key := s.Physical.Key
 	if t.hidesKey() && (len(key.Hash) != 1 || key.Hash[0] != PartitionKey || len(key.Range) != 1) {
 		return nil, exception.Invalid("table %s is not one that evenkeel has made: its key is %s, not (%s, a sort key); "+
@@ -53,7 +54,7 @@ func Open(s Spec) (*Table, error) {
 // WithSchema returns the table after a change of the physical one.
 func (t *Table) WithSchema(physical *schema.Table) (*Table, error) {
 	s := Spec{
-		Name: t.Logical.Name, Physical: physical, Hash: t.hash, Layout: t.Layout,
+		Name: t.Logical.Name, Physical: physical, ID: t.id, Hash: t.hash, Layout: t.Layout,
 		Indexes: make(map[string]*shard.Layout), Single: make(map[string]bool), Filling: make(map[string]bool),
 	}
 	if t.adopted != nil {

@@ -35,3 +35,37 @@ func BenchmarkQuery(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkNewest reads the newest hundred items of a partition key: from a plain table that has no
+// others, and from one of 10,000 buckets of time with ten items or a hundred each.
+func BenchmarkNewest(b *testing.B) {
+	for _, c := range []struct{ buckets, items int }{{0, 100}, {10_000, 10}, {10_000, 100}} {
+		s := start(b, 1)
+		text := strings.Replace(timedTable("S", "bucket=1h"), `"Tags"`, `"Nothing"`, 1)
+		if c.buckets > 0 {
+			text = timedTable("S", "bucket=1h")
+		}
+		must(b, s, "CreateTable", text)
+		for bucket := range max(1, c.buckets) {
+			var puts []string
+			for i := range c.items {
+				puts = append(puts, fmt.Sprintf(`{"PutRequest":{"Item":{"h":{"S":"a"},"r":{"S":"%s#%03d"},"x":{"S":"a line of a log"}}}}`, at(bucket), i))
+				if len(puts) == 25 || i == c.items-1 {
+					must(b, s, "BatchWriteItem", `{"RequestItems":{"Tab":[`+strings.Join(puts, ",")+`]}}`)
+					puts = nil
+				}
+			}
+		}
+		b.Run(fmt.Sprintf("buckets=%d/items=%d", c.buckets, c.items), func(b *testing.B) {
+			body := []byte(strings.TrimSuffix(wholeKey, "}") + `,"ScanIndexForward":false,"Limit":100}`)
+			var dst []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				var err error
+				if dst, err = s.Do(context.Background(), "Query", body, dst[:0]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -38,6 +38,9 @@ type recorder struct {
 func (r *recorder) Answer(ctx context.Context, q api.Request, use func(api.Response) error) error {
 	r.mu.Lock()
 	r.requests[q.Operation()]++
+	if q, ok := q.(*api.Query); ok && q.Table == catalog.BucketsTable {
+		r.requests["directory"]++
+	}
 	r.mu.Unlock()
 	return r.Store.Answer(ctx, q, func(a api.Response) error {
 		if p, ok := a.(*api.ItemsResponse); ok {

@@ -137,7 +137,7 @@ func (r *Router) plainNames(ctx context.Context, o *api.Operation, body []byte, 
 	names, plain = targets(o, body, names)
 	for _, name := range names {
 		name = api.TableName(name)
-		if name == catalog.Table {
+		if catalog.Owns(name) {
 			plain = false // the door refuses it
 			continue
 		}
@@ -173,7 +173,7 @@ func (r *Router) plainStatements(ctx context.Context, o *api.Operation, body []b
 		}
 		name := api.TableName(parsed.Table())
 		names = append(names, name)
-		if name == catalog.Table {
+		if catalog.Owns(name) {
 			return names, false, nil
 		}
 		if sharded, err := r.tables.Lookup(ctx, name); err != nil || sharded {
@@ -196,12 +196,12 @@ func (r *Router) passOn(ctx context.Context, operation string, body, dst []byte)
 				return name
 			}
 		}
-		if names(text, catalog.Table) {
+		if names(text, catalog.Table) || names(text, catalog.BucketsTable) {
 			return catalog.Table
 		}
 		return ""
 	})
-	if name == catalog.Table {
+	if catalog.Owns(name) {
 		return dst, tables.ErrNoTable
 	}
 	if name != "" {
@@ -267,8 +267,8 @@ func aboutKeys(message string) bool {
 // createPlain passes on a CreateTable of a plain table, after no door takes the name for a sharded
 // table's any more.
 func (r *Router) createPlain(ctx context.Context, name string, body, dst []byte) ([]byte, error) {
-	if name == catalog.Table {
-		return dst, definitions.ReservedTable()
+	if catalog.Owns(name) {
+		return dst, definitions.ReservedTable(name)
 	}
 	defer r.tables.Define()()
 	defer r.tables.ForgetSchema(name)

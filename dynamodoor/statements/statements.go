@@ -41,7 +41,7 @@ func (r *Runner) Forwards(q api.Request) bool {
 		if err != nil {
 			return len(tables) == 0 // the table of the statement is unknown
 		}
-		if name := api.TableName(parsed.Table()); name == catalog.Table || tables[name] != nil {
+		if name := api.TableName(parsed.Table()); catalog.Owns(name) || tables[name] != nil {
 			return false
 		}
 	}

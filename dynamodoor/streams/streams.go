@@ -43,7 +43,7 @@ func noStream(arn string) error {
 // table may have been deleted, even if another table has its name now.
 func (r *Reader) streamed(ctx context.Context, arn string) (*plan.Table, error) {
 	name := api.StreamTable(arn)
-	if name == catalog.Table {
+	if catalog.Owns(name) {
 		return nil, noStream(arn)
 	}
 	e := r.Tables.Entry(name)
@@ -142,7 +142,7 @@ func (r *Reader) Forward(ctx context.Context, q api.Request, body, dst []byte) (
 	case *api.GetRecords:
 		arn = q.Iterator
 	}
-	if name := api.StreamTable(arn); name != "" && name != catalog.Table {
+	if name := api.StreamTable(arn); name != "" && !catalog.Owns(name) {
 		sharded, err := r.Tables.Lookup(ctx, name)
 		if err != nil {
 			return dst, err
@@ -172,7 +172,7 @@ func (r *Reader) Do(ctx context.Context, q api.Request, use func(api.Response) e
 	case *api.ListStreams:
 		return r.Backend.Answer(ctx, q, func(a api.Response) error {
 			shown := *a.(*api.StreamsResponse)
-			shown.Streams = slices.DeleteFunc(slices.Clone(shown.Streams), func(s api.StreamSummary) bool { return s.Table == catalog.Table })
+			shown.Streams = slices.DeleteFunc(slices.Clone(shown.Streams), func(s api.StreamSummary) bool { return catalog.Owns(s.Table) })
 			return use(&shown)
 		})
 	case *api.DescribeStream:

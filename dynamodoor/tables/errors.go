@@ -54,5 +54,5 @@ func DoorError(err error) error {
 		return err
 	}
 	return exception.New(exception.InternalServerError, "what evenkeel itself asks of the endpoint fails: %v; it needs dynamodb:DescribeTable on all tables, and "+
-		"CreateTable, Scan, GetItem, PutItem and DeleteItem on table %s", err, catalog.Table)
+		"CreateTable, Scan, GetItem, PutItem and DeleteItem on table %s, for tables with buckets of time also CreateTable, DescribeTable, Query and PutItem on table %s", err, catalog.Table, catalog.BucketsTable)
 }

@@ -85,7 +85,7 @@ func (r *Registry) publish(change func(tables map[string]*Entry)) {
 // catalogue's table.
 func (r *Registry) Sharded(name string) (*Entry, error) {
 	name = api.TableName(name)
-	if name == catalog.Table {
+	if catalog.Owns(name) {
 		return nil, exception.New(exception.ResourceNotFound, "Requested resource not found: Table: %s not found", name)
 	}
 	return r.Entry(name), nil
@@ -236,7 +236,7 @@ func (r *Registry) open(e *catalog.Entry, t *schema.Table) *Entry {
 	default:
 		kind, _ := attribute.KindOf(e.HashType)
 		in.Plan, in.Wrong = plan.Open(plan.Spec{
-			Name: e.Table, Physical: t, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Affix: e.Affix, Indexes: e.Indexes,
+			Name: e.Table, Physical: t, ID: e.ID, Hash: schema.Definition{Name: e.Hash, Type: kind}, Layout: e.Layout, Affix: e.Affix, Indexes: e.Indexes,
 			Single: e.Single, Filling: e.Filling,
 		})
 		if in.Wrong == nil {

@@ -25,7 +25,7 @@ type seen struct {
 // Schema returns the schema of a table as clients know it.
 func (r *Registry) Schema(ctx context.Context, name string) (*schema.Table, error) {
 	name = api.TableName(name)
-	if name == catalog.Table {
+	if catalog.Owns(name) {
 		return nil, ErrNoTable
 	}
 	if e := r.Entry(name); e != nil {

@@ -25,6 +25,7 @@ type history struct {
 	judged      bool   // by dynalite
 	last        string // a LastEvaluatedKey that came back, with where it came from
 	lastOf      string
+	times       *times // what the sort keys are in a table with buckets of time; nil: any values
 }
 
 // pool are values of a type, few, so that requests meet.
@@ -36,6 +37,22 @@ var pool = map[string][]string{
 
 func (h *history) value(kind, label string) string {
 	return fmt.Sprintf(`{"%s":"%s"}`, kind, rapid.SampledFrom(pool[kind]).Draw(h.t, label))
+}
+
+// sortKey is a sort key of an item.
+func (h *history) sortKey(label string) string {
+	if h.times != nil {
+		return h.times.key(h.t, label)
+	}
+	return h.value(h.sort, label)
+}
+
+// bound is a value to compare the sort keys of the table, or of an index, with.
+func (h *history) bound(index, kind, label string) string {
+	if h.times != nil && index == "" {
+		return h.times.bound(h.t, label)
+	}
+	return h.value(kind, label)
 }
 
 func (h *history) chance(label string) bool { return rapid.IntRange(0, 3).Draw(h.t, label) == 3 }
@@ -76,7 +93,7 @@ func (h *history) create() string {
 func (h *history) key() string {
 	k := `"h":` + h.value(h.hash, "h")
 	if h.sort != "" {
-		k += `,"r":` + h.value(h.sort, "r")
+		k += `,"r":` + h.sortKey("r")
 	}
 	return k
 }
@@ -323,7 +340,7 @@ func (h *history) read() (operation, body, of string) {
 			ops = append(ops, "begins")
 		}
 		op := rapid.SampledFrom(ops).Draw(h.t, "operator")
-		r := h.value(kinds[1], ":r")
+		r := h.bound(ix, kinds[1], ":r")
 		if op == "begins" {
 			condition += " AND begins_with(" + sort + ", :r)"
 		} else {
@@ -331,11 +348,14 @@ func (h *history) read() (operation, body, of string) {
 		}
 		values = append(values, `":r":`+r)
 		if strings.Contains(op, ":r2") {
-			values = append(values, `":r2":`+h.value(kinds[1], ":r2"))
+			values = append(values, `":r2":`+h.bound(ix, kinds[1], ":r2"))
 		}
 	}
 	forward := rapid.Bool().Draw(h.t, "forward")
 	of = fmt.Sprint("query ", ix, partition, forward)
+	if h.times != nil && ix == "" && h.chance("forged") {
+		h.last, h.lastOf = `{"h":`+partition+`,"r":`+h.times.bound(h.t, "start")+`}`, of
+	}
 	return "Query", fmt.Sprintf(`{"TableName":"%s"%s,"KeyConditionExpression":"%s","ScanIndexForward":%v%s}`, h.table, named, condition, forward, h.page(of, values)), of
 }
 

@@ -30,16 +30,26 @@ func TestLaw(t *testing.T) {
 // lawful sends histories to a plain store and to one whose tables are sharded.
 func lawful(t *testing.T, plain, sharded Target, shards int, forJudge bool) {
 	t.Helper()
-	tag := fmt.Sprintf(`,"Tags":[{"Key":"write-sharding","Value":"strategy=calculated shards=%d"}`, shards)
+	lawfulAs(t, plain, sharded, shards, forJudge, func(*history) string { return fmt.Sprintf("strategy=calculated shards=%d", shards) })
+}
+
+// lawfulAs does what lawful does. declare returns the tag of a table, whose history it may change.
+func lawfulAs(t *testing.T, plain, sharded Target, shards int, forJudge bool, declare func(*history) string) {
+	t.Helper()
 	indexTag := fmt.Sprintf(`,{"Key":"write-sharding.index.global","Value":"shards=%d`, shards+1)
 	rapid.Check(t, func(t *rapid.T) {
 		draw(t, forJudge, func(h *history, operation, body string) Answer {
+			tag := ""
+			if operation == "CreateTable" {
+				tag = declare(h)
+				body = h.create()
+			}
 			w, err := plain.Do(operation, body)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if operation == "CreateTable" && h.sort != "" {
-				body = strings.TrimSuffix(body, "}") + tag
+				body = strings.TrimSuffix(body, "}") + `,"Tags":[{"Key":"write-sharding","Value":"` + tag + `"}`
 				if h.glob && (!forJudge || !h.globSort) && rapid.Bool().Draw(t, "sharded index") {
 					keys := " keys=single" // dynalite takes one partition key attribute
 					if !forJudge {

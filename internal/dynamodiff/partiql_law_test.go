@@ -16,8 +16,8 @@ import (
 // one. Only the order of a Scan, and so its pages, may differ, and the capacity that
 // a Query takes.
 func TestPartiQLLaw(t *testing.T) {
-	for _, shards := range []int{1, 3, 16} {
-		t.Run(fmt.Sprintf("shards=%d", shards), func(t *testing.T) {
+	for _, tag := range []string{"shards=1", "shards=3", "shards=16", "strategy=time bucket=90s unit=milliseconds", "strategy=time bucket=90s unit=seconds shards=2"} {
+		t.Run(tag, func(t *testing.T) {
 			plain, sharded := engineDoor(t, 1), engineDoor(t, 4)
 			rapid.Check(t, func(t *rapid.T) {
 				s := &statements{t: t, table: fmt.Sprintf("Table%d", tables.Add(1))}
@@ -34,7 +34,7 @@ func TestPartiQLLaw(t *testing.T) {
 					return a
 				}
 				ask(plain, "CreateTable", create+"}")
-				ask(sharded, "CreateTable", create+fmt.Sprintf(`,"Tags":[{"Key":"write-sharding","Value":"shards=%d"}]}`, shards))
+				ask(sharded, "CreateTable", create+`,"Tags":[{"Key":"write-sharding","Value":"`+tag+`"}]}`)
 				for range rapid.IntRange(5, 30).Draw(t, "statements") {
 					operation, body, keyed := s.request()
 					a, b := ask(plain, operation, body), ask(sharded, operation, body)
@@ -42,14 +42,14 @@ func TestPartiQLLaw(t *testing.T) {
 						a, b = unordered(a), unordered(b)
 					}
 					if diff := cmp.Diff(a.General(), b.General()); diff != "" {
-						t.Fatalf("%s %s\n(- plain, + %d shards)\n%s", operation, body, shards, diff)
+						t.Fatalf("%s %s\n(- plain, + %s)\n%s", operation, body, tag, diff)
 					}
 					// A token is good for either: it has nothing of how a table lies.
 					for m, _ := a.Body.(map[string]any); keyed && m["NextToken"] != nil; m, _ = a.Body.(map[string]any) {
 						next := strings.TrimSuffix(body, "}") + fmt.Sprintf(`,"NextToken":"%s"}`, m["NextToken"])
 						a, b = ask(plain, operation, next), ask(sharded, operation, next)
 						if diff := cmp.Diff(a.General(), b.General()); diff != "" {
-							t.Fatalf("%s %s\n(- plain, + %d shards)\n%s", operation, next, shards, diff)
+							t.Fatalf("%s %s\n(- plain, + %s)\n%s", operation, next, tag, diff)
 						}
 					}
 				}
@@ -69,7 +69,7 @@ func (s *statements) one(label string, of ...string) string {
 }
 
 func (s *statements) key() (h, r string) {
-	return s.one("h", "'a'", "'b'", "'a-1'"), s.one("r", "1", "2", "-3", "4.5", "10")
+	return s.one("h", "'a'", "'b'", "'a-1'"), s.one("r", "1", "2", "-3", "4.5", "10", "200", "-90", "90000")
 }
 
 // rest is a condition beside the key.

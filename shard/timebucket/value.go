@@ -2,20 +2,28 @@
 
 package timebucket
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // Kind says how a value that contains a time is serialized.
 type Kind uint8
 
-// These are the kinds.
+// These are the kinds. The texts and numbers are those of DynamoDB: a text's UTF-8, and a number's
+// decimal digits.
 const (
-	Date      Kind = iota + 1 // days, 1970-01-01 being 2^31
-	Timestamp                 // milliseconds since 1970
-	Timeuuid                  // a version 1 UUID
+	Date         Kind = iota + 1 // days, 1970-01-01 being 2^31
+	Timestamp                    // milliseconds since 1970
+	Timeuuid                     // a version 1 UUID
+	DateTime                     // a text that begins like 2020-07-10T13:37:01Z or 2020-07-10T13:37:01.5+00:00
+	DateText                     // a DateTime, or a text that begins with a date alone; for buckets of whole days
+	Seconds                      // the number of seconds since 1970
+	Milliseconds                 // the number of milliseconds since 1970
 )
 
-// Instant returns the time in a serialized value, in milliseconds since 1970. It returns false
-// for a value that is malformed or has no bytes.
+// Instant returns the time in a value, in milliseconds since 1970. It returns false for a value
+// that tells no time, with a time that keeps the order of the type.
 func (k Kind) Instant(v []byte) (int64, bool) {
 	switch {
 	case k == Date && len(v) == 4:
@@ -32,17 +40,20 @@ func (k Kind) Instant(v []byte) (int64, bool) {
 			ms--
 		}
 		return ms, true
+	case k == DateTime || k == DateText:
+		return textTime(v, k == DateText)
+	case k == Seconds:
+		return numberTime(v, int64(Second))
+	case k == Milliseconds:
+		return numberTime(v, 1)
 	}
-	return 0, false
+	return math.MinInt64, false // malformed values come first in the order of their type
 }
 
-// OfValue returns the bucket of a serialized value. A value without a time is in the first
-// bucket, as it comes first in the order of its type.
+// OfValue returns the bucket of a value. A value without a time is in the bucket in which it would
+// be by the order of its type.
 func (g Grid) OfValue(k Kind, v []byte) int64 {
-	ms, ok := k.Instant(v)
-	if !ok {
-		return g.First()
-	}
+	ms, _ := k.Instant(v)
 	return g.Of(ms)
 }
 

@@ -33,5 +33,5 @@
 //  4. Memory is bounded by pages: one for each Scan in progress.
 //
 // It is at the workbench's edge: it connects. It imports dynamo/api, dynamo/attribute,
-// dynamo/exception, partitioner, shard, workbench/livetable and workbench/rows.
+// dynamo/exception, partitioner, shard, shard/timebucket, workbench/livetable and workbench/rows.
 package livedynamo

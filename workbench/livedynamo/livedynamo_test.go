@@ -290,6 +290,21 @@ func TestShardOfAnAdoptedTable(t *testing.T) {
 	}
 }
 
+// TestShardOfBucketsOfTime checks the same for a table whose partitions are buckets of time.
+func TestShardOfBucketsOfTime(t *testing.T) {
+	url := door(t)
+	list := thousand()
+	for i, it := range list {
+		it["Transaction"] = s(time.Unix(int64(i-200)*977, 0).UTC().Format(time.RFC3339) + "#id")
+	}
+	invoices(t, url, "Timed", map[string]string{"write-sharding": "strategy=time by=Transaction bucket=6h shards=2"}, list)
+	tb := open(t, url, "Timed", livedynamo.Options{})
+	if d := tb.Table(); !d.Sharded() || d.Sharding != "strategy=time by=Transaction bucket=6h shards=2" {
+		t.Fatalf("%+v", d)
+	}
+	piecewise(t, tb, 90, 1000)
+}
+
 // piecewise checks that the thousand items of a shard of a key come together: no run of (key,
 // shard) begins twice.
 func piecewise(t *testing.T, tb *livedynamo.Table, least, most int) {

@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
@@ -84,7 +85,9 @@ type Description struct {
 }
 
 // Sharded reports whether an evenkeel door spreads the table's partition keys.
-func (d *Description) Sharded() bool { return d.Layout != nil && d.Layout.N > 1 }
+func (d *Description) Sharded() bool {
+	return d.Layout != nil && (d.Layout.N > 1 || d.Layout.Strategy == shard.Time)
+}
 
 // Open finds credentials, and reads the table's description.
 func Open(ctx context.Context, a Address, o Options) (*Table, error) {
@@ -291,16 +294,34 @@ func (d *Description) tags(tags []types.Tag) {
 		if key != "write-sharding" {
 			continue
 		}
-		options := make(map[string]string)
-		for _, word := range strings.Fields(v) {
-			if name, value, _ := strings.Cut(word, "="); name == "strategy" || name == "shards" || name == "hash" {
-				options[name] = value
-			}
-		}
-		if l, err := shard.Parse(options); err == nil {
+		if l, err := layoutOf(v); err == nil {
 			d.Sharding, d.Layout = v, l
 		}
 	}
+}
+
+// layoutOf returns the layout that a tag's value declares.
+func layoutOf(tag string) (*shard.Layout, error) {
+	options := make(map[string]string)
+	var numbers timebucket.Kind
+	for _, word := range strings.Fields(tag) {
+		switch name, value, _ := strings.Cut(word, "="); {
+		case name == "strategy" || name == "shards" || name == "hash" || name == "bucket":
+			options[name] = value
+		case word == "unit=seconds":
+			numbers = timebucket.Seconds
+		case word == "unit=milliseconds":
+			numbers = timebucket.Milliseconds
+		}
+	}
+	if options["strategy"] == shard.Time.String() {
+		options["by"] = `"sort key"`
+	}
+	l, err := shard.Parse(options)
+	if err == nil {
+		l.Numbers = numbers
+	}
+	return l, err
 }
 
 // Close closes the connections.

@@ -142,5 +142,12 @@ func (t *Table) Shard(it attribute.Item) int {
 		return 0
 	}
 	sort, _ := it.Get(t.table.Sort.Name)
+	if l.Strategy == shard.Time {
+		n := l.OfSortKey([]byte(sort.Text()))
+		if n <= 0 {
+			n-- // a bucket before 1970; 0 says that there are no shards
+		}
+		return n
+	}
 	return l.ShardOf(nil, []byte(sort.Text()))
 }

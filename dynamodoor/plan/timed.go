@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
+)
+
+// The physical partitions of a table of strategy time are buckets of time, each of one shard or
+// several. A directory has the buckets of each logical partition. A bucket is in it before its
+// first item is sent. A Query reads one bucket after the other, as many as its page needs.
+
+// timing is the layout of a table of strategy time.
+type timing struct {
+	grid timebucket.Grid
+	kind timebucket.Kind // of the sort key
+}
+
+// timingOf returns the timing of a layout, or nil if it is of another strategy.
+func timingOf(l *shard.Layout) *timing {
+	if l == nil || l.Strategy != shard.Time {
+		return nil
+	}
+	return &timing{l.Grid(), l.SortKey()}
+}
+
+// Timed reports whether the table's physical partitions are buckets of time.
+func (p *placement) Timed() bool { return p.timing != nil }
+
+// appendPlace appends a shard as it is in a physical partition key. Only buckets before 1970 have
+// negative numbers. A minus sign there could not be told from the hyphen before the shard.
+func appendPlace(dst []byte, shard int) []byte {
+	if shard < 0 {
+		dst, shard = append(dst, negativePlace), -shard
+	}
+	return strconv.AppendInt(dst, int64(shard), 10)
+}
+
+const negativePlace = 'n'
+
+// parsePlace parses what appendPlace appends.
+func parsePlace(text string) (int, error) {
+	digits, negative := strings.CutPrefix(text, string(negativePlace))
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if negative {
+		return -int(n), err
+	}
+	return int(n), err
+}
+
+// longestPlace returns a shard of a key whose text is as long as any.
+func (p *placement) longestPlace(hash attribute.Value) int {
+	if p.timing != nil {
+		return p.timing.grid.Place(p.timing.grid.First(), 0)
+	}
+	spread := p.Layout.Spread(valueBytes(hash))
+	return spread.Last()
+}
+
+// checkTime returns an error if an item that is written would be at no time.
+func (p *placement) checkTime(key attribute.Item) error {
+	if p.timing == nil {
+		return nil
+	}
+	sort, _ := key.Get(p.sort.Name)
+	if _, ok := p.timing.kind.Instant(valueBytes(sort)); ok {
+		return nil
+	}
+	const shown = 64
+	text := sort.Text()
+	if len(text) > shown {
+		text = strings.ToValidUTF8(text[:shown], "") + "…"
+	}
+	return refuse(p.name, "the sort key %s is %s, which tells no time; %s", p.sort.Name, strconv.Quote(text), p.timing.wanted())
+}
+
+// wanted says what a sort key must be.
+func (t *timing) wanted() string {
+	switch t.kind {
+	case timebucket.Seconds:
+		return "write the seconds since 1970-01-01T00:00:00Z, of the years 0000 to 9999"
+	case timebucket.Milliseconds:
+		return "write the milliseconds since 1970-01-01T00:00:00Z, of the years 0000 to 9999"
+	case timebucket.DateText:
+		return "begin it with a date, such as 2026-11-25, or with a time in UTC, such as 2026-11-25T10:00:00Z or 2026-11-25T10:00:00.123Z; any text may follow, such as #id"
+	}
+	return "begin it with a time in UTC, such as 2026-11-25T10:00:00Z or 2026-11-25T10:00:00.123Z; any text may follow, such as #id"
+}
+
+// describe says which buckets a Query can visit.
+func (t *timing) describe(first, last int64) string {
+	at := func(b int64) string { return timebucket.TextOf(t.grid.Start(b), timebucket.DateTime) + "Z" }
+	return fmt.Sprintf("the buckets of %s, from that of %s to that of %s, one after the other,", t.grid.Width, at(first), at(last))
+}
+
+// Bucket is a bucket of a logical partition.
+type Bucket struct {
+	table  *Table
+	hash   attribute.Value
+	number int64
+}
+
+// bucketOf returns the bucket of an item, or none if the table has no buckets.
+func (t *Table) bucketOf(key attribute.Item) []Bucket {
+	if t.timing == nil {
+		return nil
+	}
+	hash, sort := t.of(key)
+	return []Bucket{{t, hash, t.timing.grid.OfValue(t.timing.kind, valueBytes(sort))}}
+}
+
+// Number returns the number of the bucket.
+func (b *Bucket) Number() int64 { return b.number }
+
+// AppendPartition appends the directory's name of the bucket's logical partition.
+func (b *Bucket) AppendPartition(dst []byte) []byte { return b.table.appendPartition(dst, b.hash) }
+
+// longestPartition is the number of bytes of a partition key that the directory's name has. Keys
+// that begin with the same bytes share their entries. That is legal: a bucket in the directory may
+// have no items.
+const longestPartition = 1900
+
+// appendPartition appends the directory's name of a logical partition. It contains the id of the
+// physical table, so that a table does not inherit the buckets of an earlier one of its name.
+func (t *Table) appendPartition(dst []byte, hash attribute.Value) []byte {
+	key := attribute.KeyText(hash)
+	if len(key) > longestPartition {
+		key = strings.ToValidUTF8(key[:longestPartition], "")
+	}
+	return append(append(append(dst, t.id...), '/'), key...)
+}
+
+// Timed reports whether the Query reads the shards of Parts, and not Shards.
+func (f *Fanout) Timed() bool { return f.timed }
+
+// Partition returns the directory's name of the logical partition that the Query reads.
+func (f *Fanout) Partition() string { return string(f.table.appendPartition(nil, f.keys.Hash[0])) }
+
+// span returns the first and the last bucket that can have rows of the rest of the Query.
+func (f *Fanout) span() (first, last int64) {
+	i := intervalOf(&f.keys)
+	switch {
+	case f.Start == nil:
+	case f.query.Backward:
+		i = i.to(f.Start.Sort)
+	default:
+		i = i.from(f.Start.Sort)
+	}
+	bound := func(v attribute.Value) []byte {
+		if !bounded(v) {
+			return nil
+		}
+		return valueBytes(v)
+	}
+	t := f.table.timing
+	return t.grid.Between(t.kind, bound(i.low), bound(i.high))
+}
+
+// Parts yields the buckets that the Query reads, in the order of the answer. list is the directory's
+// list for Partition. There is at least one part: that the client may read the table, the store
+// says when it is asked.
+func (f *Fanout) Parts(list timebucket.Directory) iter.Seq2[Part, error] {
+	grid := f.table.timing.grid
+	return func(yield func(Part, error) bool) {
+		first, last := f.span()
+		any := false
+		for buckets, err := range grid.Runs(first, last, f.query.Backward, list) {
+			if err != nil {
+				yield(Part{}, err)
+				return
+			}
+			any = true
+			if !yield(Part{grid.PlacesOf(buckets), buckets[len(buckets)-1]}, nil) {
+				return
+			}
+		}
+		if !any {
+			yield(Part{[]int{grid.Place(first, 0)}, first}, nil)
+		}
+	}
+}
+
+// Part is what a Query reads at a time.
+type Part struct {
+	Shards []int // of consecutive buckets
+	last   int64 // the last one of these
+}
+
+// AnswerAfter returns the client's answer if the page ends after a part, although it is not full.
+// Its LastEvaluatedKey is a position between buckets, which is no item's key.
+func (r *Result) AnswerAfter(p Part) *api.ItemsResponse {
+	f := r.fanout
+	r.out.LastKey = f.table.key(f.keys.Hash[0], f.table.timing.edge(p.last, f.query.Backward))
+	return &r.out
+}
+
+// edge returns a sort key that comes after all items of a bucket and before those of later ones.
+// If backward is set, it comes before all items of the bucket, or is the first one's, and after
+// those of earlier ones.
+func (t *timing) edge(bucket int64, backward bool) attribute.Value {
+	at := t.grid.Start(bucket)
+	if !backward {
+		at = t.grid.Start(bucket + 1)
+	}
+	switch {
+	case t.kind == timebucket.Milliseconds && backward:
+		return attribute.Int(at)
+	case t.kind == timebucket.Milliseconds:
+		return attribute.PreviousNumber(attribute.Int(at))
+	case t.kind == timebucket.Seconds && backward:
+		return attribute.Int(at / int64(timebucket.Second))
+	case t.kind == timebucket.Seconds:
+		return attribute.PreviousNumber(attribute.Int(at / int64(timebucket.Second)))
+	case backward:
+		return attribute.String(timebucket.TextOf(at, t.kind))
+	}
+	before := timebucket.TextOf(at-int64(timebucket.Second), t.kind)
+	if t.kind == timebucket.DateText {
+		return last(attribute.String(before)) // any text may follow a date
+	}
+	return attribute.String(before + "~")
+}
+
+// checkTimed returns an error if a table cannot have a layout of strategy time.
+func checkTimed(t *schema.Table, l *shard.Layout) error {
+	sort := t.RangeName()
+	switch kind := t.Type(sort); {
+	case len(l.By) > 0 && l.By[0] != sort:
+		return refuse(t.Name, "by=%s is not the sort key; the buckets of time are those of the sort key, so write by=%s", l.By[0], sort)
+	case kind == attribute.B:
+		return refuse(t.Name, "the sort key %s is binary and tells no time; strategy 'time' needs a string that begins like 2026-11-25T10:00:00Z, or a number of seconds or milliseconds", sort)
+	case kind == attribute.N && l.Numbers == 0:
+		return refuse(t.Name, "the sort key %s is a number; say what it counts: add unit=seconds or unit=milliseconds", sort)
+	case kind == attribute.S && l.Numbers != 0:
+		return refuse(t.Name, "the sort key %s is a string, which has no unit; leave unit out", sort)
+	case len(t.Local) > 0:
+		return refuse(t.Name, "local secondary index %s has another order than that of time, so that each Query of it would read all buckets of its partition key; "+
+			"make it a global secondary index with the same keys", t.Local[0].Name)
+	}
+	return nil
+}
+
+// These options are those of strategy time.
+const (
+	optionBy     = "by"
+	optionBucket = "bucket"
+	optionKeep   = "keep"
+	optionUnit   = "unit"
+)
+
+// timedLayout returns the layout of strategy time that options describe. By is empty if the options
+// do not name it.
+func timedLayout(table string, options map[string]string) (*shard.Layout, error) {
+	by, named := options[optionBy]
+	unit, counts := options[optionUnit]
+	delete(options, optionUnit)
+	options[optionBy] = `"sort key"`
+	switch _, keeps := options[optionKeep]; {
+	case keeps:
+		return nil, refuse(table, "keep: DynamoDB cannot delete a partition as a whole, and to delete item by item costs a write for each; "+
+			"leave keep out, and let Time to Live (UpdateTimeToLive) delete the items, which costs nothing")
+	case options[optionBucket] == "":
+		return nil, refuse(table, "strategy 'time' needs the length of a bucket; add bucket=1h, for instance")
+	case named && by == "":
+		return nil, refuse(table, "by names no attribute; write the sort key's name, or leave by out")
+	}
+	l, err := shard.Parse(options)
+	if err != nil {
+		return nil, refuse(table, "%s", strings.TrimPrefix(err.Error(), "write_sharding: "))
+	}
+	if l.By = nil; named {
+		l.By = []string{by}
+	}
+	switch {
+	case !counts:
+	case unit == "seconds":
+		l.Numbers = timebucket.Seconds
+	case unit == "milliseconds":
+		l.Numbers = timebucket.Milliseconds
+	default:
+		return nil, refuse(table, "unit=%s: a number counts unit=seconds or unit=milliseconds", unit)
+	}
+	return l, nil
+}
