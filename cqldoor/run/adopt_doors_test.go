@@ -141,6 +141,7 @@ func adoptionSeesEarlierWrites(t *testing.T, st store.Store) {
 			select {
 			case a := <-adopted:
 				t.Errorf("it is answered while an earlier write is under way: %s", show(a))
+				adopted <- a
 			case <-time.After(time.Duration(500+mathrand.IntN(2000)) * time.Millisecond):
 			}
 			close(slow.hold)
