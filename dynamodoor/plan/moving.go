@@ -149,8 +149,11 @@ func IsStub(item attribute.Item) bool { return item.Has(Moved) }
 
 // StubOf returns the stub that is left in a generation at the key's place in the table. The stub of
 // an item that has moved has the item's keys in indexes, so that the item's entries stay where they
-// are in the order of the index. item is nil if there was none.
+// are in the order of the index. item is nil if there was none; the stub then says generation 0.
 func (t *Table) StubOf(key, item attribute.Item, generation int64) attribute.Item {
+	if item == nil {
+		generation = 0
+	}
 	stub := t.physicalItem(t.KeyOf(key)).With(Moved, attribute.Int(generation))
 	for ix := range t.eachIndex() {
 		for _, name := range ix.Key.Names(nil) {
@@ -216,6 +219,12 @@ const newAndOld = "NEW_AND_OLD_IMAGES"
 func isMove(r *api.StreamRecord) bool {
 	_, to := member(r.New, came)
 	return isStub(r.New) || isStub(r.Old) || r.Event == api.EventInsert && to > 0
+}
+
+// IsEmptyStub reports whether a physical item is a stub that was put where no item was.
+func IsEmptyStub(item attribute.Item) bool {
+	v, ok := item.Get(Moved)
+	return ok && v.Equal(attribute.Int(0))
 }
 
 var moved = []byte(`"` + Moved + `"`)

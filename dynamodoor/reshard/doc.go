@@ -13,7 +13,10 @@
 // whatever number of shards that gives.
 //
 // An item is in one place. A stub at its old place says that the item has moved to the new one. A
-// stub has the item's key, the keys of its entries in indexes, and a mark, nothing else.
+// stub has the item's key, the keys of its entries in indexes, and a mark, nothing else. The mark
+// also says whether an item was there. A write of a door in step stubbing may put a stub where nothing
+// was although a door in step moving has put the item to its new place: that item has always been
+// shown there, and stays so.
 //
 // # Indexes
 //

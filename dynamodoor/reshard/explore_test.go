@@ -46,8 +46,8 @@ func (o op) apply(v int8) (int8, bool) {
 	return v + 1, true
 }
 
-// A place has a value, nothing, or a stub: -1, or less if the stub has the key of an entry in an
-// index.
+// A place has a value, nothing, or a stub: -1 where nothing was, or less where an item was, by the key
+// of its entry in an index.
 const (
 	absent int8 = 0
 	stub   int8 = -1
@@ -58,18 +58,24 @@ func isStub(v int8) bool { return v <= stub }
 // entryKey returns the index's key of what is at a place, or 0 if it has no entry there. Adding 1
 // to an item does not change its key.
 func entryKey(v int8) int8 {
-	if isStub(v) {
-		return stub - v
+	switch {
+	case v == stub:
+		return 0
+	case isStub(v):
+		return stub - 1 - v
 	}
 	return v / 10
 }
 
 // stubOf returns the stub of an item that moves.
 func (w *world) stubOf(v int8) int8 {
-	if !w.index || Off(StubsInIndexes) {
+	switch {
+	case !w.scan: // only reads page by page tell stubs apart
 		return stub
+	case !w.index || Off(StubsInIndexes):
+		return stub - 1
 	}
-	return stub - entryKey(v)
+	return stub - 1 - entryKey(v)
 }
 
 // These are the phases of a request.
@@ -145,6 +151,7 @@ type world struct {
 	reads   int8
 	scan    bool
 	index   bool // the Scan is one of an index
+	fresh   bool // step moving was just published, and the item was created by it: it is at the new place
 	stalls  bool
 	second  bool // a second change follows
 	back    Step // the step in which the change is taken back; None: it is not
@@ -255,7 +262,9 @@ func (w *world) act(s *state, r *request, o *op) {
 		}
 	case Stub:
 		if gave = Changed; *old == absent {
-			*old, gave = stub, OK
+			if *old, gave = stub, OK; Off(EmptyStubs) {
+				*old = w.stubOf(absent)
+			}
 		}
 	case Move:
 		same := *old == r.saw
@@ -548,7 +557,7 @@ func (w *world) scans(s state) (out []next) {
 		if w.index {
 			return entryKey(v) == entryKey(w.initial)
 		}
-		return v != absent
+		return v != absent && v != stub
 	}
 	n, wrong := w.scanned(n, Shows(s.scanBegan, atOld, seen(old), seen(now), fits(old), fits(now)))
 	return append(out, next{fmt.Sprintf("the scan has shown it %d times", n.shown), n, wrong})
@@ -570,6 +579,13 @@ func (w *world) scanned(s state, shown bool) (n state, wrong string) {
 // explore tries all states. It returns their number and the shortest way to a fault.
 func (w *world) explore() (states int, fault []string) {
 	first := state{lease: [2]bool{true, true}, place: [3]int8{w.initial}, reads: w.reads, configs: encode([]config{{value: w.initial, read: noRead}})}
+	if w.fresh {
+		at := view{step: Moving}
+		first.place = [3]int8{1: w.initial}
+		first.published, first.barrier = at, view{step: Stubbing}
+		first.view = [2]view{at, {step: Stubbing}}
+		first.at = int8(slices.Index(w.program(), program{'b', at}))
+	}
 	type came struct {
 		from int32
 		what string
@@ -618,6 +634,8 @@ func TestExplored(t *testing.T) {
 		{initial: 10, scan: true, stalls: true, reads: 1},
 		{ops: []op{add1}, initial: 10, scan: true, index: true},
 		{initial: 10, scan: true, index: true, stalls: true, reads: 1},
+		{ops: []op{create}, initial: 10, scan: true, fresh: true},
+		{ops: []op{add1}, initial: 10, scan: true, index: true, fresh: true},
 		{ops: []op{put20, add1}, initial: 10, stalls: true, back: Looking},
 		{ops: []op{remove}, initial: 10, reads: 1, stalls: true, back: Looking},
 		{ops: []op{add1}, initial: 10, stalls: true, second: true},
@@ -653,6 +671,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		Guarded:        stalled(10, put20, remove),
 		OldPlaceShows:  {initial: 10, scan: true},
 		StubsInIndexes: {initial: 10, scan: true, index: true},
+		EmptyStubs:     {ops: []op{create}, initial: 10, scan: true, fresh: true},
 		FreshPlaces:    {ops: []op{add1}, initial: 10, stalls: true, second: true},
 		StubsStay:      {ops: []op{put20}, initial: 10, stalls: true, back: Moving},
 	}

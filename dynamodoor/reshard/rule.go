@@ -24,6 +24,7 @@ const (
 	OldPlaceShows                   // a Scan shows an item once, at its old place
 	FreshPlaces                     // a place is never used twice
 	StubsStay                       // a change that may have left stubs continues to its end
+	EmptyStubs                      // a stub where nothing was does not stand for an item
 	StubsInIndexes                  // a stub keeps the keys of the item's entries in indexes
 	end
 )

@@ -158,7 +158,7 @@ func Shows(began Step, atOld bool, old, now Seen, oldFits, nowFits bool) bool {
 	case began >= Settled:
 		return !atOld && now == Item
 	case atOld && now == Item:
-		return nowFits
+		return oldFits && nowFits
 	case atOld:
 		return old == Item && oldFits
 	case Off(OldPlaceShows):

@@ -104,7 +104,9 @@ func (s *Store) decide(ctx context.Context, t *Table, ix *schema.Index, began re
 
 // decide decides whether to show an item that moves, now that both of its places are known.
 func (a *sight) decide(ix *schema.Index, began reshard.Step) {
-	fits := func(item attribute.Item) bool { return item != nil && (ix == nil || plan.HasEntry(ix, item, a.key)) }
+	fits := func(item attribute.Item) bool {
+		return item != nil && !plan.IsEmptyStub(item) && (ix == nil || plan.HasEntry(ix, item, a.key))
+	}
 	now := seenOf(a.now)
 	if ix != nil && !a.atOld {
 		now = reshard.Item // the entry itself
