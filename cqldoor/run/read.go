@@ -57,7 +57,7 @@ func (r *reads) read(ctx context.Context, req *cqldoor.Request, s *statement, pa
 	s.showMetadata(req.Version, params)
 	if e, ok := req.Link.(*coordinator); ok {
 		e.keys, e.shards = b.Keys.Len(), 1
-		if e.keys > 0 {
+		if e.keys > 1 && !s.sel.Table.Timed() {
 			e.shards = len(s.sel.Table.Shards(b.Keys.At(0)))
 		}
 	}

@@ -63,6 +63,10 @@ func TestRequestsEndInTime(t *testing.T) {
 	s := newScene(t, a)
 	_, addr := serveOptions(t, cqldoor.Options{Store: a, Router: s.router})
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '100'}")
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".h (p int, c timestamp, PRIMARY KEY (p, c)) WITH write_sharding = {'strategy': 'time', 'by': 'c', 'bucket': '1h'}")
+	for _, where := range []string{"p = 1", "p IN (1, 2)"} { // what a timeout would say is found for every layout
+		s.must(s.v5, "SELECT c FROM "+s.keyspace+".h WHERE "+where+" LIMIT 2")
+	}
 	c := plainClient(t, addr)
 	ask := func(text string) (wire.Op, []byte) {
 		t.Helper()
