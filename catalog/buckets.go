@@ -5,6 +5,7 @@ package catalog
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -105,6 +106,23 @@ func (b *Buckets) Record(ctx context.Context, table [16]byte, key []byte, id [16
 func (b *Buckets) Remove(ctx context.Context, table [16]byte, key []byte, bucket int64) error {
 	_, err := b.session.Query(ctx, wire.Quorum, "DELETE FROM evenkeel.buckets"+whereBuckets+" AND bucket = ?", table[:], key, bigint(bucket))
 	return wrap("write the directory of buckets", err)
+}
+
+// Forget removes everything about a physical table that is gone. A store that never had a table of
+// strategy time has no directory, and nothing to forget.
+func (b *Buckets) Forget(ctx context.Context, table [16]byte) error {
+	err := b.EachKey(ctx, table, func(key []byte) error {
+		for _, name := range []string{"buckets", "bucket_deletions"} {
+			if _, err := b.session.Query(ctx, wire.Quorum, "DELETE FROM evenkeel."+name+whereBuckets, table[:], key); err != nil {
+				return wrap("write the directory of buckets", err)
+			}
+		}
+		return nil
+	})
+	if none := (*wire.Error)(nil); errors.As(err, &none) && none.Code == wire.CodeInvalid {
+		return nil
+	}
+	return err
 }
 
 // keysAtOnce is how many partitions of the directory one request reads.

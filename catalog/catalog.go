@@ -116,6 +116,9 @@ func (e *Entry) in(s registry.State) *Entry {
 // whether they do. A node that is read after that knows of all earlier changes.
 func (c *Catalog) Agree(ctx context.Context) bool { return c.nodes.agree(ctx) }
 
+// EnsureBuckets creates the directory of buckets if it does not exist.
+func (c *Catalog) EnsureBuckets(ctx context.Context) error { return c.tables.ensureBuckets(ctx) }
+
 // expired reports whether the entry's operation has taken longer than its lease.
 func (c *Catalog) expired(e *Entry) bool { return c.opts.Now().Sub(e.Started) > c.opts.Lease }
 

@@ -120,25 +120,28 @@ const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "
 // also have strategy time and keys with spreads of their own. Format 4 can also have plain layouts
 // and physical tables of other names. Its columns describe the sharded physical table, so that a
 // door of an earlier release does not take the table for a plain one. Format 5 can also have
-// strategy rollover. An entry is written in the lowest format that can express it.
-const Format = 5
+// strategy rollover. Format 6 can also have two sharded physical tables, and strategy time in a physical
+// table with an id of its own, under which the directory has the buckets. An entry is written in the
+// lowest format that can express it.
+const Format = 6
 
 const formatPrefix = "format "
 
 // described is the JSON in column strategy of an entry of format 2 or later.
 type described struct {
-	Layout   map[string]string `json:"layout"`
-	Remains  bool              `json:"remains,omitempty"` // Layout.Remains
-	Drawn    int               `json:"drawn,omitempty"`   // Layout.Drawn
-	Used     int               `json:"used,omitempty"`    // Layout.Used
-	Floor    int64             `json:"floor,omitempty"`   // Layout.Floor
-	Keys     map[string]string `json:"keys,omitempty"`    // Layout.Keys
-	Next     map[string]string `json:"next,omitempty"`
-	NextKeys map[string]string `json:"next_keys,omitempty"`
-	Key      string            `json:"key,omitempty"`
-	Change   *change           `json:"change,omitempty"`
-	Tables   *tables           `json:"tables,omitempty"` // of format 4
-	Adopted  int64             `json:"adopted,omitempty"`
+	Layout    map[string]string `json:"layout"`
+	Remains   bool              `json:"remains,omitempty"` // Layout.Remains
+	Drawn     int               `json:"drawn,omitempty"`   // Layout.Drawn
+	Used      int               `json:"used,omitempty"`    // Layout.Used
+	Floor     int64             `json:"floor,omitempty"`   // Layout.Floor
+	Keys      map[string]string `json:"keys,omitempty"`    // Layout.Keys
+	Next      map[string]string `json:"next,omitempty"`
+	NextKeys  map[string]string `json:"next_keys,omitempty"`
+	NextFloor int64             `json:"next_floor,omitempty"` // Next.Floor
+	Key       string            `json:"key,omitempty"`
+	Change    *change           `json:"change,omitempty"`
+	Tables    *tables           `json:"tables,omitempty"` // of format 4
+	Adopted   int64             `json:"adopted,omitempty"`
 }
 
 // change is a reshard.Change in its stored form.
@@ -179,6 +182,9 @@ const keysGeneration = 1
 
 // first returns the lowest format that can express the entry.
 func (e *Entry) first() int {
+	if e.several() && (e.timed() || e.Next != nil && e.Second != nil && !e.Layout.Plain() && !e.Next.Plain()) {
+		return 6
+	}
 	if e.Layout.Strategy == shard.Rollover {
 		return 5
 	}
@@ -197,6 +203,11 @@ func (e *Entry) first() int {
 	return 1
 }
 
+// timed reports whether the present layout or the next one is of strategy time.
+func (e *Entry) timed() bool {
+	return e.Layout.Strategy == shard.Time || e.Next != nil && e.Next.Strategy == shard.Time
+}
+
 // strategy returns the entry's content for column strategy.
 func (e *Entry) strategy() []byte {
 	switch {
@@ -208,7 +219,7 @@ func (e *Entry) strategy() []byte {
 	d := described{Keys: e.Layout.Keys.Texts(), Layout: e.Layout.Options(), Remains: e.Layout.Remains, Used: e.Layout.Used, Drawn: e.Layout.Drawn, Floor: e.Layout.Floor, Adopted: e.Adopted}
 	if e.Change != nil {
 		d.Next, d.Change = e.Next.Options(), storedChange(e.Change)
-		d.NextKeys, d.Key = e.Next.Keys.Texts(), e.Key
+		d.NextKeys, d.NextFloor, d.Key = e.Next.Keys.Texts(), e.Next.Floor, e.Key
 	}
 	d.Tables = e.tables()
 	text, err := json.Marshal(d)
@@ -333,6 +344,6 @@ func (e *Entry) readLayout(r Row) (*shard.Layout, error) {
 	if e.Next.Keys, err = shard.ParseKeys(keysGeneration, d.NextKeys); err != nil {
 		return nil, err
 	}
-	e.Key = d.Key
+	e.Next.Floor, e.Key = d.NextFloor, d.Key
 	return l, nil
 }

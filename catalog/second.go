@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Once the rows of a logical table were copied from an unsharded physical table to a sharded one,
-// its physical table has another name, because no store can rename a table. The door hides that
-// name from clients and never uses it again.
+// Once the rows of a logical table were copied to a second physical table, its physical table has
+// another name, because no store can rename a table. The door hides that name from clients and never
+// uses it again.
 
 // Second is a second physical table of a logical table.
 type Second struct {

@@ -11,10 +11,12 @@ import (
 	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// TestSecondTables checks that entries with physical tables of other names are written in format 4
-// and read back. Their columns describe the sharded table.
+// TestSecondTables checks that entries with physical tables of other names are written in format 4, or
+// in 6 where an earlier release would overlook something, and read back. Their columns describe the
+// sharded table.
 func TestSecondTables(t *testing.T) {
 	id, own := [16]byte{1}, [16]byte{2}
 	sharded := &shard.Layout{N: 8, Column: "salt"}
@@ -29,6 +31,9 @@ func TestSecondTables(t *testing.T) {
 	plainAgain := *again
 	plainAgain.Second = nil
 	back := settled.Filling(Second{"t_evenkeel_00000002", [16]byte{3}}).Changing(shard.Plain(), change)
+	timed := &shard.Layout{Strategy: shard.Time, N: 2, By: []string{"ts"}, Width: timebucket.Hour, Keep: 48 * timebucket.Hour, Floor: 7, Column: "salt"}
+	toTime := settled.Filling(Second{"t_evenkeel_00000002", [16]byte{3}}).Changing(timed, change)
+	isTime := toTime.Filled(timed)
 	for _, c := range []struct {
 		what     string
 		e        *Entry
@@ -45,14 +50,23 @@ func TestSecondTables(t *testing.T) {
 		{"plain again, and the sharded table left", again, "t_evenkeel_00000001", own, "shard", "t_evenkeel_00000002 t_evenkeel_00000001", true},
 		{"plain again", &plainAgain, "t_evenkeel_00000002", [16]byte{3}, "shard", "t_evenkeel_00000002", false},
 		{"on the way back", back, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001 t_evenkeel_00000002", false},
+		{"from plain to time", plain.Filling(Second{"t_evenkeel_00000001", own}).Changing(timed, change), "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001", false},
+		{"to time", toTime, "t_evenkeel_00000001", own, "salt", "t_evenkeel_00000001 t_evenkeel_00000002", false},
+		{"time", isTime, "t_evenkeel_00000002", [16]byte{3}, "salt", "t_evenkeel_00000002 t_evenkeel_00000001", true},
+		{"to another column", settled.Filling(Second{"t_evenkeel_00000002", [16]byte{3}}).Changing(&shard.Layout{N: 8, Column: "other"}, change), "t_evenkeel_00000001", own, "salt",
+			"t_evenkeel_00000001 t_evenkeel_00000002", false},
 	} {
+		format := "format 4: "
+		if strings.Contains(c.what, "time") || strings.Contains(c.what, "another column") {
+			format = "format 6: "
+		}
 		r := Row{"keyspace_name": []byte("ks"), "table_name": []byte("t")}
 		for i, name := range strings.Split(strings.ReplaceAll(columns, `"`, ""), ", ") {
 			if v := c.e.values()[i]; v != nil {
 				r[name] = v
 			}
 		}
-		if !strings.HasPrefix(string(r["strategy"]), "format 4: ") {
+		if !strings.HasPrefix(string(r["strategy"]), format) {
 			t.Errorf("%s is written as %s", c.what, r["strategy"])
 		}
 		if string(r["physical_name"]) != c.physical || string(r["table_id"]) != string(idOrNull(c.id)) || string(r["column"]) != `"`+c.column+`"` && string(r["column"]) != c.column {
@@ -63,13 +77,13 @@ func TestSecondTables(t *testing.T) {
 			t.Fatal(c.what, err, got)
 		}
 		if got.ID != c.e.ID || got.Own != c.e.Own || got.Physical != c.e.Physical || !reflect.DeepEqual(got.Second, c.e.Second) || !got.Layout.Equal(c.e.Layout) ||
-			got.Layout.Plain() != c.e.Layout.Plain() || (got.Next == nil) != (c.e.Next == nil) || got.Next != nil && !got.Next.Equal(c.e.Next) {
+			got.Layout.Plain() != c.e.Layout.Plain() || (got.Next == nil) != (c.e.Next == nil) || got.Next != nil && (!got.Next.Equal(c.e.Next) || got.Next.Floor != c.e.Next.Floor) || got.Layout.Floor != c.e.Layout.Floor {
 			t.Errorf("%s: %+v is read as %+v", c.what, c.e, got)
 		}
 		if h := strings.Join(got.Hidden(), " "); h != c.hidden || got.Left() != c.left {
 			t.Errorf("%s hides %s; a table is left: %v", c.what, h, got.Left())
 		}
-		r["strategy"] = []byte(strings.Replace(string(r["strategy"]), "format 4", "format 6", 1))
+		r["strategy"] = []byte(strings.Replace(string(r["strategy"]), format, "format 7: ", 1))
 		if later, err := readEntry(r); err != nil || later.Foreign == nil || later.Physical != c.physical || later.Layout.Column != c.column {
 			t.Errorf("%s, as a door of an earlier release reads it: %+v %v", c.what, later, err)
 		}

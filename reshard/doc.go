@@ -34,10 +34,16 @@
 // without acknowledging switched then the change goes back to switching, too, and all rows
 // are verified again. The exploration goes both ways there: neither loses data.
 //
-// A change between a plain table and a sharded one has the same steps in both directions.
+// A change between a plain table and a sharded one has the same steps in both directions, and
+// so has a change to, from or between buckets of time.
 // Its places are in two physical tables. The mover empties neither: at the end it drops
 // the table that is left. The second table has a name that no table had before. Otherwise
 // what an earlier change has sent, and what arrives late, would be found in the new place.
+//
+// A place that is a bucket of time is shown only if the directory of buckets lists it. Before
+// anybody writes a row to such a place, or copies one there, it adds the bucket to the directory
+// and repeats in the bucket the deletions of many buckets that the directory has. Such a deletion
+// is recorded before the directory is asked for the buckets.
 //
 // What a door does is a Duty: short programs of acts (Act), one for reads and two
 // for writes. What the mover does with a row is a program of the same acts.
@@ -54,7 +60,8 @@
 // or after the change, or sent at ONE or ANY; one client that reads at both doors;
 // doors that crash, stall between planning and sending, and lose their leases;
 // messages of doors, of readers and of the mover that arrive any time later; the way
-// back from every step; tombstones that are purged; places in one table and in two.
+// back from every step; tombstones that are purged; places in one table and in two; places that
+// are buckets of time, with deletions of many buckets.
 //
 // What the exploration found, and what was changed for it: a copy that a dead mover
 // had sent may arrive after verify. If the copier did not see an acknowledged
@@ -64,9 +71,10 @@
 // The exploration leaves these out:
 //
 //   - several cells of a row that depend on each other, and row markers
-//   - range tombstones, times to live, collections, counters, conditions, batches
+//   - range tombstones other than of many buckets, times to live, collections, counters, conditions, batches
 //   - clocks: the exploration takes it for given that doors stamp
 //   - single replicas
+//   - requests to the directory of buckets that arrive late
 //   - races of the catalogue
 //   - more than two doors, and more than one reader
 //   - two changes in a row, except for the rule FreshPlaces

@@ -5,7 +5,6 @@ package reshard
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 	"strings"
 )
 
@@ -53,7 +52,12 @@ type scene struct {
 	// The places are in two tables, one of them plain: from plain to sharded or back, which is the
 	// same to the machine. The mover empties neither table, but drops one at the end.
 	tables bool
-	ghost  cell // what an earlier change sent to a table of the second one's name, late: FreshPlaces forbids the name
+
+	// buckets has a bit for each place that is a bucket of time: readers see it only if the directory
+	// lists it. The operations' deletions are of many buckets there.
+	buckets uint8
+
+	ghost cell // what an earlier change sent to a table of the second one's name, late: FreshPlaces forbids the name
 }
 
 func (s scene) String() string {
@@ -65,7 +69,7 @@ func (s scene) String() string {
 	if s.ghost != 0 {
 		fmt.Fprintf(&b, ", late from an earlier change %v", s.ghost)
 	}
-	fmt.Fprintf(&b, ", tables %v", s.tables)
+	fmt.Fprintf(&b, ", tables %v, buckets %02b", s.tables, s.buckets)
 	fmt.Fprintf(&b, ", one %b, any %b, reads %d, late %v, back %v, grace %v", s.one, s.any, s.reads, s.late, s.back, s.grace)
 	return b.String()
 }
@@ -83,6 +87,7 @@ type operation struct {
 	step   Step
 	gen    int8
 	act    uint8
+	sub    uint8 // what is done of the directory before the act
 	saw    cell
 	lapsed bool // its door has lost its lease since it was planned
 }
@@ -99,6 +104,7 @@ type reader struct {
 	step   Step
 	gen    int8
 	act    uint8
+	sub    uint8
 	old    cell
 	new    cell
 	want   cell // the newest that was acknowledged, and is where it was sent, when it began
@@ -108,6 +114,7 @@ type reader struct {
 type moverAt struct {
 	working bool
 	act     uint8
+	sub     uint8
 	old     cell
 	new     cell
 }
@@ -128,11 +135,14 @@ type state struct {
 	doors [2]door
 	ops   [3]operation
 	place [2]cell
-	late  uint8 // puts on their way, bit op*2+place
-	one   uint8 // puts that one replica has, others not yet: ALL sees them
-	hint  uint8 // puts that only a hint has: nobody sees them
-	read  reader
-	mover moverAt
+
+	listed   [2]bool // in the directory of buckets
+	recorded [2]cell // the newest deletion of many buckets
+	late     uint8   // puts on their way, bit op*2+place
+	one      uint8   // puts that one replica has, others not yet: ALL sees them
+	hint     uint8   // puts that only a hint has: nobody sees them
+	read     reader
+	mover    moverAt
 
 	strayed [2]stray // of the mover, of the reader
 	purged  bool
@@ -167,6 +177,11 @@ func (m *machine) change(s *state) Change {
 func (m *machine) begin() state {
 	s := state{place: [2]cell{m.first, nothing}, left: m.reads}
 	s.doors = [2]door{{lease: true}, {lease: true}}
+	s.listed = [2]bool{m.buckets&1 == 0 || m.first.live(), m.buckets&2 == 0}
+	s.recorded = [2]cell{nothing, nothing}
+	if m.buckets&1 != 0 && !m.first.live() {
+		s.recorded[oldPlace] = m.first
+	}
 	if m.used != 0 && !On(FreshPlaces) {
 		s.place[newPlace] = m.used
 	}
@@ -174,6 +189,52 @@ func (m *machine) begin() state {
 		s.strayed[0] = stray{m.ghost, newPlace}
 	}
 	return s
+}
+
+// shown returns what a reader finds in a place.
+func (s *state) shown(p uint8) cell {
+	if !s.listed[p] {
+		return nothing
+	}
+	return s.place[p]
+}
+
+// announce carries out the next step that must come before a row is put into a place: the directory
+// gets the bucket, and then the bucket the deletions that the directory has. It returns false if there
+// is none.
+func (m *machine) announce(s *state, p uint8, sub *uint8) (what string, is bool) {
+	if m.buckets>>p&1 == 0 || !On(BucketsFirst) {
+		return "", false
+	}
+	switch *sub {
+	case 0:
+		*sub = 1
+		s.listed[p] = true
+		return "adds the bucket of " + placeName[p], true
+	case 1:
+		if *sub = 2; !On(BucketDeletions) {
+			return "looks for no deletions of " + placeName[p], true
+		}
+		s.put(p, s.recorded[p])
+		return "repeats the deletions in " + placeName[p], true
+	}
+	*sub = 0
+	return "", false
+}
+
+// record carries out the next step of a deletion of many buckets: it is recorded, and then done in the
+// buckets that the directory lists. done says that there is nothing more to do.
+func (m *machine) record(s *state, p uint8, c cell, sub *uint8) (what string, is, done bool) {
+	switch {
+	case m.buckets>>p&1 == 0:
+		return "", false, false
+	case *sub == 0:
+		*sub = 1
+		s.recorded[p] = max(s.recorded[p], c)
+		return "records the deletion for " + placeName[p], true, false
+	}
+	*sub = 0
+	return "finds no bucket of " + placeName[p], !s.listed[p], true
 }
 
 func (s *state) put(p uint8, c cell) { s.place[p] = max(s.place[p], c) }
@@ -346,6 +407,20 @@ func (m *machine) act(s state, i int) {
 		if a == PutNew {
 			p = newPlace
 		}
+		op := &n.ops[i]
+		if c.live() {
+			if what, is := m.announce(&n, p, &op.sub); is {
+				op.act--
+				m.emit(n, "op %d %s", i, what)
+				return
+			}
+		} else if what, is, done := m.record(&n, p, c, &op.sub); is {
+			if !done {
+				op.act--
+			}
+			m.emit(n, "op %d %s", i, what)
+			return
+		}
 		bit := uint8(1) << (i*2 + int(p))
 		switch {
 		case m.any>>i&1 == 1 && !o.step.Duty().Quorum:
@@ -467,11 +542,23 @@ func (m *machine) look(s state) {
 			return
 		case LookOld, LookNew:
 			r.act++
-			resolve(&s, a, &r.old, &r.new)
+			if a == LookOld {
+				r.old = s.shown(oldPlace)
+			} else {
+				r.new = s.shown(newPlace)
+			}
 			m.emit(s, "reader at door %d (%v): %v: old %v, new %v", r.door, r.step, a, r.old, r.new)
 			return
 		}
 		what, to, write := resolve(&s, a, &r.old, &r.new)
+		if write && what.live() {
+			n := s
+			if what, is := m.announce(&n, to, &n.read.sub); is {
+				m.emit(n, "reader at door %d %s", r.door, what)
+				return
+			}
+			s.read.sub = 0
+		}
 		r.act++
 		if !write {
 			continue
@@ -629,6 +716,15 @@ func (m *machine) work(s state) {
 		}
 	}
 	what, to, write := resolve(&s, a, &s.mover.old, &s.mover.new)
+	if write && what.live() {
+		n := s
+		if what, is := m.announce(&n, to, &n.mover.sub); is {
+			n.mover.act--
+			m.emit(n, "the mover %s", what)
+			return
+		}
+		s.mover.sub = 0
+	}
 	if !write {
 		m.emit(s, "the mover (%v): %v: old %v, new %v", todo, a, s.mover.old, s.mover.new)
 		return
@@ -653,11 +749,11 @@ func (m *machine) finish(s state) {
 			return
 		}
 	}
-	at := newPlace
+	at := uint8(newPlace)
 	if s.step == Withdrawn {
 		at = oldPlace
 	}
-	final, want := s.place[at], m.first
+	final, want := s.shown(at), m.first
 	for i, o := range m.ops {
 		if s.ops[i].phase == acknowledged {
 			want = max(want, o)
@@ -675,60 +771,4 @@ func (m *machine) finish(s state) {
 		bad = fmt.Sprintf("%v is lost", want)
 	}
 	m.out = append(m.out, event{what: "the end", to: s, bad: bad, end: true})
-}
-
-// trace returns the way to state number at, and what is bad after it.
-func (m *machine) trace(all []state, from []int32, at int, bad string) []string {
-	m.naming = true
-	var out []string
-	for _, e := range m.nexts(all[at]) {
-		if e.bad == bad {
-			out = append(out, e.what+"   <== "+bad)
-			break
-		}
-	}
-	for k := int32(at); from[k] >= 0; k = from[k] {
-		for _, e := range m.nexts(all[from[k]]) {
-			if e.to == all[k] {
-				out = append(out, e.what)
-				break
-			}
-		}
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// explore returns how many states there are, and the shortest way to a failure.
-func explore(sc scene, limit int) (states int, trace []string, err error) {
-	m := &machine{scene: sc}
-	index := map[state]int32{}
-	var all []state
-	var from []int32
-	first := m.begin()
-	index[first] = 0
-	all, from = append(all, first), append(from, -1)
-	ends := 0
-	for at := 0; at < len(all); at++ {
-		for _, e := range m.nexts(all[at]) {
-			if e.bad != "" {
-				return len(all), m.trace(all, from, at, e.bad), nil
-			}
-			if e.end {
-				ends++
-				continue
-			}
-			if _, known := index[e.to]; !known {
-				index[e.to] = int32(len(all))
-				all, from = append(all, e.to), append(from, int32(at))
-			}
-		}
-		if len(all) > limit {
-			return len(all), nil, fmt.Errorf("more than %d states", limit)
-		}
-	}
-	if ends == 0 {
-		return len(all), nil, fmt.Errorf("the change never ends")
-	}
-	return len(all), nil, nil
 }

@@ -27,8 +27,7 @@ func holds(t *testing.T, sc scene) {
 // TestRules switches each rule off: the same scene holds with it, and fails without.
 func TestRules(t *testing.T) { rules(t, false) }
 
-// TestRulesOfTwoTables does so for a change between a plain table and a sharded one, in either
-// direction.
+// TestRulesOfTwoTables does so for a change between two physical tables.
 func TestRulesOfTwoTables(t *testing.T) { rules(t, true) }
 
 func rules(t *testing.T, tables bool) {
@@ -47,6 +46,8 @@ func rules(t *testing.T, tables bool) {
 		SweepWhenQuiet:    {ops: []cell{w(5)}, first: w(4), any: 1},
 		SweepWithinGrace:  {ops: []cell{d(5)}, first: w(4), grace: true},
 		FreshPlaces:       {ops: []cell{w(3)}, first: w(4), used: d(4)},
+		BucketsFirst:      {ops: []cell{w(6)}, first: w(4), buckets: 2},
+		BucketDeletions:   {ops: []cell{w(6), d(7)}, first: d(4), buckets: 2},
 	}
 	for _, r := range Rules() {
 		sc, ok := fails[r]
@@ -82,6 +83,21 @@ func TestExplored(t *testing.T) {
 		{ops: []cell{d(5), w(6)}, first: w(4), one: 1, tables: true, ghost: w(3)},
 		{ops: []cell{d(6)}, first: w(4), reads: 2, back: true, tables: true, ghost: d(5)},
 		{ops: []cell{d(6)}, first: w(4), late: true, back: true, tables: true},
+	} {
+		holds(t, sc)
+	}
+}
+
+// TestBuckets explores changes to, from and between places that are buckets of time.
+func TestBuckets(t *testing.T) {
+	for _, sc := range []scene{
+		{ops: []cell{w(5), d(6)}, first: w(4), tables: true, buckets: 1},
+		{ops: []cell{w(5), d(6)}, first: w(4), tables: true, buckets: 2},
+		{ops: []cell{w(6), d(7)}, first: d(4), tables: true, buckets: 3},
+		{ops: []cell{d(6)}, first: w(4), reads: 1, back: true, tables: true, buckets: 3},
+		{ops: []cell{w(6)}, first: w(4), reads: 1, back: true, tables: true, buckets: 3},
+		{ops: []cell{d(6)}, first: w(4), late: true, tables: true, buckets: 2},
+		{ops: []cell{w(6)}, first: d(4), late: true, back: true, tables: true, buckets: 3},
 	} {
 		holds(t, sc)
 	}

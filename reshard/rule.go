@@ -24,6 +24,8 @@ const (
 	SweepWhenQuiet                     // the sweep waits until nothing can arrive late any more
 	SweepWithinGrace                   // the sweep moves nothing once the new place's tombstones may have been purged
 	FreshPlaces                        // a place is never used twice
+	BucketsFirst                       // a bucket of time is in the directory before a row is written or copied there
+	BucketDeletions                    // a deletion of many buckets is repeated in a bucket that is added after it
 	end
 )
 

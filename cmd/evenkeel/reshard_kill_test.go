@@ -130,16 +130,19 @@ func (l *ledger) is(at [2]int, v int) {
 
 const killPartitions, killRows = 3, 40
 
+// killScale is the number of milliseconds between the clustering keys of two rows.
+const killScale = 20_000
+
 // write writes until the door is killed.
 func (l *ledger) write(t *testing.T, c *difftest.Conn, client int, r *rand.Rand, faults *[]string, mu *sync.Mutex) {
 	for {
 		p, row := r.IntN(killPartitions), client*killRows+r.IntN(killRows)
 		at := [2]int{p, row}
 		n := r.IntN(1 << 20)
-		text := fmt.Sprintf("INSERT INTO k.t (p, c, v) VALUES (%d, %d, %d)", p, row, n)
+		text := fmt.Sprintf("INSERT INTO k.t (p, c, v) VALUES (%d, %d, %d)", p, row*killScale, n)
 		deletes := r.IntN(3) == 0
 		if deletes {
-			text = fmt.Sprintf("DELETE FROM k.t WHERE p = %d AND c = %d", p, row)
+			text = fmt.Sprintf("DELETE FROM k.t WHERE p = %d AND c = %d", p, row*killScale)
 		}
 		if deletes {
 			n = gone
@@ -210,6 +213,12 @@ func shown(t *testing.T, c *difftest.Conn, text string) (map[[2]int]int, []strin
 		}
 		return int(binary.BigEndian.Uint32(b))
 	}
+	row := func(b []byte) int {
+		if len(b) != 8 {
+			return -1
+		}
+		return int(binary.BigEndian.Uint64(b) / killScale)
+	}
 	there := map[[2]int]int{}
 	var faults []string
 	for state := []byte(nil); ; {
@@ -222,12 +231,12 @@ func shown(t *testing.T, c *difftest.Conn, text string) (map[[2]int]int, []strin
 		if err != nil || a.Kind != difftest.Rows {
 			t.Fatalf("%s: %v %v", text, a, err)
 		}
-		for _, row := range a.Rows {
-			at := [2]int{number(row[0]), number(row[1])}
+		for _, cells := range a.Rows {
+			at := [2]int{number(cells[0]), row(cells[1])}
 			if _, twice := there[at]; twice {
 				faults = append(faults, fmt.Sprintf("%s shows row %v twice", text, at))
 			}
-			there[at] = number(row[2])
+			there[at] = number(cells[2])
 		}
 		if state = a.State; state == nil {
 			return there, faults
@@ -253,6 +262,14 @@ func TestKilledWhileChanging(t *testing.T) {
 			return fmt.Sprintf("'shards': '%d'", 1+r.IntN(9))
 		})
 	})
+	t.Run("time", func(t *testing.T) {
+		killedWhileChanging(t, byThree, func(r *rand.Rand) string {
+			if r.IntN(3) == 0 {
+				return fmt.Sprintf("'strategy': 'calculated', 'shards': '%d'", 1+r.IntN(9))
+			}
+			return fmt.Sprintf("'strategy': 'time', 'by': 'c', 'bucket': '%dm', 'shards': '%d'", 1+r.IntN(9), 1+r.IntN(3))
+		})
+	})
 	t.Run("keys", func(t *testing.T) {
 		killedWhileChanging(t, byThree, func(r *rand.Rand) string {
 			return fmt.Sprintf("'key': '%d', 'shards': '%d'", r.IntN(killPartitions), 1+r.IntN(9))
@@ -269,7 +286,7 @@ func killedWhileChanging(t *testing.T, with string, order func(*rand.Rand) strin
 	r := rand.New(rand.NewPCG(*killsSeed, 13))
 	c := m.dial()
 	for _, text := range []string{"CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-		"CREATE TABLE k.t (p int, c int, v int, PRIMARY KEY (p, c))" + with} {
+		"CREATE TABLE k.t (p int, c timestamp, v int, PRIMARY KEY (p, c))" + with} {
 		if a, err := c.Query(difftest.Request{Query: text}); err != nil || a.Kind == difftest.Error {
 			t.Fatalf("%s: %v %v", text, a, err)
 		}

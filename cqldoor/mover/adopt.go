@@ -144,7 +144,7 @@ type placeCheck struct {
 // add judges one row.
 func (c *placeCheck) add(f found) {
 	c.rows++
-	right := place(c.table, f) == f.shard
+	right := shardFor(c.table, f) == f.shard
 	if len(c.wrong) > 0 {
 		c.after++
 	}
@@ -160,9 +160,9 @@ func (c *placeCheck) enough() bool {
 	return len(c.wrong) > 0 && (c.after >= mostAfter || len(c.wrong) == mostNamed && len(c.sample) >= min(mostSample, 100))
 }
 
-// place returns the shard in which a table's layout wants a row. Under strategy random that is any
+// shardFor returns the shard in which a table's layout wants a row. Under strategy random that is any
 // shard of the layout.
-func place(t *plan.Table, f found) int {
+func shardFor(t *plan.Table, f found) int {
 	if t.Layout.Strategy == shard.Random {
 		if r := t.Layout.Default(); !r.Contains(f.shard) {
 			return noShard
@@ -189,7 +189,7 @@ func (c *placeCheck) err() error {
 		case !r.Contains(f.shard):
 			at += fmt.Sprintf(", and the shards are %d to %d", r.Base+1, r.Last())
 		default:
-			at += fmt.Sprintf(", where %s of %s over %d shards gives %d", l.Hash, strings.Join(hashed(c.table), ", "), l.N, place(c.table, f))
+			at += fmt.Sprintf(", where %s of %s over %d shards gives %d", l.Hash, strings.Join(hashed(c.table), ", "), l.N, shardFor(c.table, f))
 		}
 		rows = append(rows, c.describe(f)+" "+at)
 	}
@@ -288,7 +288,7 @@ func (c *placeCheck) fitting(highest int) string {
 				if h == shard.CodePoints && !texts(c.table.Table, by) {
 					continue
 				}
-				if t, err := plan.NewTable(c.table.Table, &other); err == nil && !slices.ContainsFunc(rows, func(f found) bool { return place(t, f) != f.shard }) {
+				if t, err := plan.NewTable(c.table.Table, &other); err == nil && !slices.ContainsFunc(rows, func(f found) bool { return shardFor(t, f) != f.shard }) {
 					return adoptionText(&other)
 				}
 			}

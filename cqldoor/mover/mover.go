@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Catalogue is the part of package catalog that a mover needs.
@@ -26,6 +27,7 @@ type Catalogue interface {
 	Adopt(ctx context.Context, e *catalog.Entry, like *schema.Keyspace) error
 	Remove(ctx context.Context, e *catalog.Entry) error
 	Agree(ctx context.Context) bool
+	EnsureBuckets(ctx context.Context) error
 }
 
 // Doors are the doors in front of the store, including this one.
@@ -40,6 +42,10 @@ type Doors interface {
 	// Gone tells the doors that a table has no entry any more: it is plain again.
 	Gone(ctx context.Context, e *catalog.Entry) error
 }
+
+// Announce adds the bucket of a shard of a logical partition to the directory, if that has not been done,
+// and repeats in it the deletions that are of all buckets (catalog.Buckets). t is of strategy time.
+type Announce func(ctx context.Context, t *plan.Table, key [][]byte, shard int) error
 
 // Options holds the external dependencies of a Mover.
 type Options struct {
@@ -56,6 +62,9 @@ type Options struct {
 	// Clients tells how this door's clients are served. The mover slows down when they wait longer
 	// than without it. nil: nobody knows.
 	Clients func() Served
+
+	// Buckets is called before a row is copied to a bucket of time.
+	Buckets Announce
 
 	// Poll is the interval at which a waiting mover looks again. Default 200 ms.
 	Poll time.Duration
@@ -178,11 +187,11 @@ func between(s *schema.Schema, e *catalog.Entry) (*Table, error) {
 			return nil, fmt.Errorf("the table %s.%s has not the columns of %s, whose rows are copied to it; take the change back", e.Keyspace, e.Second.Physical, e)
 		}
 	}
-	old, err := plan.NewTable(logical, e.Layout)
+	old, err := plan.NewKept(logical, plan.Kept{Layout: e.Layout, Physical: from.Name, ID: from.ID})
 	if err != nil {
 		return nil, err
 	}
-	next, err := plan.NewTable(logical, e.Next)
+	next, err := plan.NewKept(logical, plan.Kept{Layout: e.Next, Physical: to.Name, ID: to.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +380,7 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	if err != nil {
 		return err
 	}
-	p := &pass{table: j.table, only: only, backend: j.backend, pace: newPace(j.opts.Now, j.opts.Clients), now: j.opts.Now, all: todo.AtAll(), work: todo}
+	p := &pass{table: j.table, only: only, backend: j.backend, buckets: j.opts.Buckets, pace: newPace(j.opts.Now, j.opts.Clients), now: j.opts.Now, all: todo.AtAll(), work: todo}
 	if todo == reshard.Copy && !j.record.Begun && j.record.Sofar.Total == 0 {
 		p.work, p.all = reshard.Wait, false
 		p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a partial count is not a total
@@ -470,6 +479,9 @@ func (j *journey) end(ctx context.Context) error {
 	case e.Second == nil:
 	case e.Change.Step == reshard.Cleaned: // the second table has the rows of this change only
 		layout.Used, layout.Remains = top(e.Next), false
+		if layout.Strategy == shard.Time {
+			layout.Used = 0 // buckets have no base
+		}
 	default: // the first table is as it was
 		layout.Used, layout.Remains = e.Layout.Used, e.Layout.Remains
 	}

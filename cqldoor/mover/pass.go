@@ -36,6 +36,7 @@ type pass struct {
 	now     func() time.Time
 	work    reshard.Work
 	all     bool // read every replica
+	buckets Announce
 
 	// only lists the physical partitions that the pass goes over, in order; a position is then an
 	// index into it. nil: the pass goes over all partitions in token order.
@@ -217,7 +218,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 						return p.write(ctx, []statement{p.table.removePartition(&r, p.now().UnixMicro())})
 					})
 				case len(statics) > 0 && occupied(statics):
-					p.take(ctx, work, &open, &row{key: r.key, shard: r.shard, there: true, cells: statics}, c)
+					p.take(ctx, work, &open, &row{key: r.key, at: r.at, there: true, cells: statics}, c)
 				}
 			}
 			if r.there && !skip {
@@ -244,9 +245,9 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 func (p *pass) leaves(r *row) bool {
 	switch p.work {
 	case reshard.Clean:
-		return !slices.Contains(p.table.new.Shards(r.key), r.shard)
+		return !slices.Contains(p.table.new.Shards(r.key), r.at.shard)
 	case reshard.Discard:
-		return !slices.Contains(p.table.old.Shards(r.key), r.shard)
+		return !slices.Contains(p.table.old.Shards(r.key), r.at.shard)
 	}
 	return false
 }

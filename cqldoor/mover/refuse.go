@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -17,18 +18,11 @@ import (
 func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []string {
 	var why []string
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	if from.Strategy != shard.Calculated || to.Strategy != shard.Calculated {
-		strategy, why := from.Strategy, "puts a row in any shard"
-		if strategy == shard.Calculated {
-			strategy = to.Strategy
+	for _, s := range []shard.Strategy{from.Strategy, to.Strategy} {
+		if s.Anywhere() {
+			add("strategy '%s' puts a row in any shard: its layout cannot be changed while the table is in use", s)
+			break
 		}
-		if strategy == shard.Time {
-			why = "puts each row in the partition of its time"
-		}
-		add("strategy '%s' %s: its layout cannot be changed while the table is in use", strategy, why)
-	}
-	if from.Column != to.Column && !from.Plain() && !to.Plain() {
-		add("the hidden column is a part of the primary key, which no store can alter: leave 'column' as it is, '%s'", from.Column)
 	}
 	if len(from.Epochs) > 0 || len(from.Rows) > 0 || len(to.Epochs) > 0 || len(to.Rows) > 0 || (from.Keys.Len() > 0 || to.Keys.Len() > 0) && !ofKeys(from, to) {
 		add("layouts with epochs or entries of keys cannot be changed by moving rows yet")
@@ -112,8 +106,11 @@ func datacentres(ks *schema.Keyspace) int {
 // if N grows, and only if the new numbers were never used.
 func To(from, asked *shard.Layout, used int) *shard.Layout {
 	to := *asked
-	if from.Plain() || asked.Plain() {
+	if plan.Apart(from, asked) {
 		to.Generation = 0
+		if from.Strategy == shard.Time && asked.Strategy == shard.Time && from.Floor != 0 && asked.Keep > 0 {
+			to.Floor = asked.Grid().Of(from.Grid().Start(from.Floor))
+		}
 		return &to // a new table, in which no place was ever used
 	}
 	top := from.Base + from.N

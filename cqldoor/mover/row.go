@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Table is a table between two layouts, in one physical table or in two.
@@ -35,16 +34,12 @@ func NewTable(from, to *schema.Table, old, new *plan.Table, started int64) *Tabl
 // two reports whether the places are in two physical tables.
 func (t *Table) two() bool { return t.from != t.to }
 
-// in returns the physical table that holds a place.
-func (t *Table) in(shard int) *side {
-	if t.from.plain == (shard == plainPlace) {
-		return t.from
-	}
-	return t.to
+// place is a physical partition of a logical partition. There may be the same shard in two physical
+// tables.
+type place struct {
+	*side
+	shard int
 }
-
-// plainPlace is the place of the rows of a plain table.
-const plainPlace = shard.PlainPlace
 
 func ident(c *schema.Column) string { return string(syntax.AppendIdent(nil, c.Name)) }
 
@@ -85,7 +80,7 @@ type cell struct {
 type row struct {
 	key        [][]byte // logical partition key
 	clustering [][]byte // nil: the static columns
-	shard      int
+	at         place
 	there      bool   // the row exists at the place
 	cells      []cell // cells of the regular columns, or of the static ones
 }
@@ -107,11 +102,11 @@ func readCells(raw [][]byte) []cell {
 }
 
 // places returns the places of a row under the two layouts.
-func (t *Table) places(r *row) (old, new int) {
+func (t *Table) places(r *row) (old, new place) {
 	if r.clustering == nil {
-		return t.old.Home(r.key), t.new.Home(r.key)
+		return place{t.from, t.old.Home(r.key)}, place{t.to, t.new.Home(r.key)}
 	}
-	return t.old.ShardOfRow(r.key, r.clustering), t.new.ShardOfRow(r.key, r.clustering)
+	return place{t.from, t.old.ShardOfRow(r.key, r.clustering)}, place{t.to, t.new.ShardOfRow(r.key, r.clustering)}
 }
 
 // alike reports whether two places hold the same values and write times for a row.
@@ -148,19 +143,18 @@ func using(time int64, ttl int32) statement {
 
 // copyTo returns the statements that write a row to a place with the write times of its cells. The
 // store must apply all of them or none.
-func (t *Table) copyTo(r *row, shard int) []statement {
+func (t *Table) copyTo(r *row, at place) []statement {
 	if !r.there {
 		return nil
 	}
 	var parts []statement
-	at := t.in(shard)
 	columns := at.columnsOf(r)
 	written := make([]bool, len(columns))
 	if r.clustering != nil {
 		// One INSERT writes the marker and the cells of the same time, as the original INSERT did.
 		time, ttl := t.marker(r)
 		named := at.whole(r)
-		values := at.bind(r, nil, shard)
+		values := at.bind(r, nil)
 		for i, c := range r.cells {
 			if c.value != nil && c.time == time && c.ttl == ttl {
 				named, values, written[i] = append(named, columns[i]), append(values, c.value), true
@@ -190,7 +184,7 @@ func (t *Table) copyTo(r *row, shard int) []statement {
 			}
 		}
 		s.text += " WHERE " + equal(at.whole(r))
-		s.values = at.bind(r, s.values, shard)
+		s.values = at.bind(r, s.values)
 		parts = append(parts, s)
 	}
 	return parts
@@ -226,7 +220,7 @@ func (t *Table) drop(r, other *row) []statement {
 		return nil
 	}
 	var parts []statement
-	at := t.in(r.shard)
+	at := r.at
 	newest, some := t.started, false
 	for i, c := range at.columnsOf(r) {
 		x := r.cells[i]
@@ -240,7 +234,7 @@ func (t *Table) drop(r, other *row) []statement {
 		if other.there && other.cells[i].value == nil {
 			parts = append(parts, statement{
 				text:   "DELETE " + ident(c) + " FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.whole(r)),
-				values: at.bind(r, [][]byte{bigint(x.time)}, r.shard),
+				values: at.bind(r, [][]byte{bigint(x.time)}),
 			})
 		}
 	}
@@ -253,22 +247,22 @@ func (t *Table) drop(r, other *row) []statement {
 // remove returns a statement that deletes a row. For the row of the static columns, it deletes
 // these columns. The statement goes to the place from which the mover has read the row.
 func (t *Table) remove(r *row, time int64) statement {
-	what, at := "", t.in(r.shard)
+	what, at := "", r.at
 	if r.clustering == nil {
 		what = " " + list(at.physical.Statics)
 	}
 	return statement{
 		text:   "DELETE" + what + " FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.whole(r)),
-		values: at.bind(r, [][]byte{bigint(time)}, r.shard),
+		values: at.bind(r, [][]byte{bigint(time)}),
 	}
 }
 
 // removePartition returns a statement that deletes a physical partition.
 func (t *Table) removePartition(r *row, time int64) statement {
-	p, at := *r, t.in(r.shard)
+	p, at := *r, r.at
 	p.clustering = nil
 	return statement{
 		text:   "DELETE FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.physical.PartitionKey),
-		values: at.bind(&p, [][]byte{bigint(time)}, r.shard),
+		values: at.bind(&p, [][]byte{bigint(time)}),
 	}
 }

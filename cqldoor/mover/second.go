@@ -22,8 +22,9 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A change from unsharded to sharded fills a second physical table, which has the shard in its key.
-// A change from sharded to unsharded fills one that does not have it. The mover writes the table's
+// A change that plan.Apart describes fills a second physical table. From unsharded to sharded, the second
+// table has the shard in its key; from sharded to unsharded, it does not have it. To and from strategy
+// time both have it. The mover writes the table's
 // name to the catalogue before it makes the table, so that a door that dies in between leaves no
 // unknown table. When the change has ended, the mover drops the table that no longer has the rows.
 
@@ -34,8 +35,7 @@ func RefusePlain(ks *schema.Keyspace, t *schema.Table, to *shard.Layout) []strin
 }
 
 // RefuseSecond returns all reasons why the rows of the physical table t cannot be moved to a second
-// physical table, which has no shards or is the first that has them. It returns nothing if there is
-// none.
+// physical table. It returns nothing if there is none.
 func RefuseSecond(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []string {
 	why := Refuse(ks, t, from, to)
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
@@ -62,26 +62,26 @@ func RefuseSecond(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) 
 	if extensions, _ := t.Options["extensions"].(map[string][]byte); len(extensions) > 0 {
 		add("it has extensions, which only what has made them can make again")
 	}
-	if !to.Plain() && t.Columns[to.Column] != nil {
+	if !to.Plain() && t.Columns[to.Column] != nil && (from.Plain() || from.Column != to.Column) {
 		add("it has a column %s; choose another name for the hidden one: 'column': '…'", to.Column)
 	}
 	return why
 }
 
 // reshaped returns the physical table to which the physical table t, with layout from, is copied.
-// One of the two layouts is plain.
 func reshaped(t *schema.Table, name string, from, to *shard.Layout) *schema.Table {
 	out := *t
 	out.Name = name
-	out.Columns = maps.Clone(t.Columns)
-	if to.Plain() {
-		out.PartitionKey = slices.Clone(t.PartitionKey[:len(t.PartitionKey)-1])
+	out.Columns, out.PartitionKey = maps.Clone(t.Columns), slices.Clone(t.PartitionKey)
+	if !from.Plain() {
+		out.PartitionKey = out.PartitionKey[:len(out.PartitionKey)-1]
 		delete(out.Columns, from.Column)
-		return &out
 	}
-	hidden := &schema.Column{Name: to.Column, Type: value.Native(value.Int), Kind: schema.PartitionKey, Position: len(t.PartitionKey)}
-	out.PartitionKey = append(slices.Clone(t.PartitionKey), hidden)
-	out.Columns[hidden.Name] = hidden
+	if !to.Plain() {
+		hidden := &schema.Column{Name: to.Column, Type: value.Native(value.Int), Kind: schema.PartitionKey, Position: len(out.PartitionKey)}
+		out.PartitionKey = append(out.PartitionKey, hidden)
+		out.Columns[hidden.Name] = hidden
+	}
 	return &out
 }
 
@@ -114,8 +114,7 @@ func (m *Mover) StartPlain(ctx context.Context, ks *schema.Keyspace, t *schema.T
 }
 
 // StartSecond publishes a change between two physical tables; a mover carries it out. The table has
-// an entry in the catalogue: it is sharded and becomes plain, or it once became plain and is sharded
-// again. t is the physical table that has the rows. drawn is a random id from which the second table
+// an entry in the catalogue: it is sharded, or it once became plain and is sharded again. t is the physical table that has the rows. drawn is a random id from which the second table
 // gets its name.
 func (m *Mover) StartSecond(ctx context.Context, e *catalog.Entry, ks *schema.Keyspace, t *schema.Table, to *shard.Layout, drawn [16]byte) (*catalog.Entry, error) {
 	if err := busy(e); err != nil {
@@ -126,7 +125,11 @@ func (m *Mover) StartSecond(ctx context.Context, e *catalog.Entry, ks *schema.Ke
 	if err != nil {
 		return nil, err
 	}
-	if why = append(why, more...); len(why) > 0 {
+	dropping, err := m.dropping(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if why = slices.Concat(why, more, dropping); len(why) > 0 {
 		return nil, wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(why, "; "))
 	}
 	prepared := e.Filling(catalog.Second{Physical: catalog.SecondName(e.Table, drawn)})
@@ -138,6 +141,28 @@ func (m *Mover) StartSecond(ctx context.Context, e *catalog.Entry, ks *schema.Ke
 		return nil, err
 	}
 	return m.fillOrTidy(ctx, e, t, to)
+}
+
+// dropping returns a reason against a change if buckets below the table's floor are not dropped yet.
+// Their rows must not be copied: in the new layout nothing would drop them.
+func (m *Mover) dropping(ctx context.Context, e *catalog.Entry) (why []string, err error) {
+	l := e.Layout
+	if l.Floor == 0 {
+		return nil, nil
+	}
+	directory, id := catalog.NewBuckets(m.opts.Session), e.PhysicalID()
+	errFound := errors.New("found")
+	err = directory.EachKey(ctx, id, func(key []byte) error {
+		old, err := directory.List(ctx, id, key, l.Grid().First(), l.Floor-1, false, 1)
+		if err == nil && len(old) > 0 {
+			err = errFound
+		}
+		return err
+	})
+	if errors.Is(err, errFound) {
+		return []string{"buckets that are older than 'keep' are being dropped; try again in a few minutes"}, nil
+	}
+	return nil, err
 }
 
 // busy returns an error if a change of the entry's table is not over.
@@ -170,7 +195,11 @@ func (m *Mover) OutlookOfSecond(ctx context.Context, e *catalog.Entry, ks *schem
 	if err != nil {
 		return o, err
 	}
-	o.Refused = append(append(o.Refused, RefuseSecond(ks, t, e.Layout, to)...), more...)
+	dropping, err := m.dropping(ctx, e)
+	if err != nil {
+		return o, err
+	}
+	o.Refused = slices.Concat(o.Refused, RefuseSecond(ks, t, e.Layout, to), more, dropping)
 	if e.Change != nil {
 		o.Refused = append(o.Refused, "a change is under way already: "+e.Change.Step.String())
 	}
@@ -182,8 +211,11 @@ func (m *Mover) OutlookOfSecond(ctx context.Context, e *catalog.Entry, ks *schem
 		return o, err
 	}
 	kind, left := "second", "plain"
-	if to.Plain() {
+	switch {
+	case to.Plain():
 		kind, left = "plain", "sharded"
+	case !e.Layout.Plain():
+		left = "first"
 	}
 	o.Rows, o.RowsMoved = got.rows, float64(got.Total)
 	o.Notes = append(o.Notes,
@@ -250,6 +282,11 @@ func compact(flags []byte) bool {
 
 // fill makes the second table of an entry and publishes the change.
 func (m *Mover) fill(ctx context.Context, e *catalog.Entry, t *schema.Table, to *shard.Layout) (*catalog.Entry, error) {
+	if to.Strategy == shard.Time {
+		if err := m.opts.Catalogue.EnsureBuckets(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if _, err := m.opts.Session.Query(ctx, wire.LocalQuorum, describe.Stated(reshaped(t, e.Second.Physical, e.Layout, to))); err != nil {
 		return nil, fmt.Errorf("make the table that the rows are copied to: %w", err)
 	}
@@ -292,6 +329,9 @@ func (m *Mover) tidy(ctx context.Context, e *catalog.Entry) error {
 			return fmt.Errorf("drop the table %s, which a change of layout has left: %w", name, err)
 		}
 		m.opts.Catalogue.Agree(ctx)
+	}
+	if err := catalog.NewBuckets(m.opts.Session).Forget(ctx, e.Second.ID); err != nil {
+		return err
 	}
 	if e.Layout.Plain() && e.Physical == e.Table {
 		if err := m.opts.Catalogue.Remove(ctx, e); err != nil {

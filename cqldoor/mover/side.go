@@ -55,12 +55,13 @@ func (s *side) token() string { return "token(" + list(s.physical.PartitionKey) 
 // partition. The caller uses the static columns only for the first row of a partition.
 func (s *side) scanned(raw [][]byte) (r row, statics []cell) {
 	n, m := len(s.physical.PartitionKey), len(s.physical.Clustering)
+	r.at.side = s
 	if s.plain {
-		r.key, r.shard = raw[1:n+1:n+1], shard.PlainPlace
+		r.key, r.at.shard = raw[1:n+1:n+1], shard.PlainPlace
 	} else {
 		r.key = raw[1:n:n]
 		if at := raw[n]; len(at) == 4 {
-			r.shard = int(int32(binary.BigEndian.Uint32(at)))
+			r.at.shard = int(int32(binary.BigEndian.Uint32(at)))
 		}
 	}
 	r.clustering = raw[n+1 : n+1+m : n+1+m]
@@ -87,17 +88,17 @@ func (s *side) columnsOf(r *row) []*schema.Column {
 	return s.physical.Regulars
 }
 
-// bind appends the values of a row's primary key at a place of the side.
-func (s *side) bind(r *row, values [][]byte, shard int) [][]byte {
+// bind appends the values of a row's primary key at a place.
+func (p place) bind(r *row, values [][]byte) [][]byte {
 	values = append(values, r.key...)
-	if !s.plain {
-		values = append(values, binary.BigEndian.AppendUint32(nil, uint32(shard)))
+	if !p.plain {
+		values = append(values, integer(int32(p.shard)))
 	}
 	return append(values, r.clustering...)
 }
 
 // bindRows returns the values of the markers of rows. All are of one partition.
-func (s *side) bindRows(all []*row, shard int) [][]byte {
+func (p place) bindRows(all []*row) [][]byte {
 	in := integer(int32(len(all)))
 	for _, r := range all {
 		if len(r.clustering) == 1 {
@@ -112,7 +113,7 @@ func (s *side) bindRows(all []*row, shard int) [][]byte {
 	}
 	of := *all[0]
 	of.clustering = nil
-	return append(s.bind(&of, nil, shard), in)
+	return append(p.bind(&of, nil), in)
 }
 
 // A pass over two physical tables goes over the old one first. Its position is then half a token:

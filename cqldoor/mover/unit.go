@@ -14,7 +14,7 @@ import (
 // to be deleted, the same place. The mover handles them together: one request reads all of them at a
 // place, and one writes or deletes them there.
 type unit struct {
-	from, to int
+	from, to place
 	rows     []*row
 	bytes    int
 }
@@ -34,13 +34,13 @@ type units []*unit
 func (p *pass) take(ctx context.Context, work *crew, open *units, r *row, c *counts) {
 	from, to := p.table.places(r)
 	c.rows++
-	if r.shard != from && r.shard != to {
+	if r.at != from && r.at != to {
 		c.strays++
 	}
 	if from == to {
 		return // the row does not move, or is a remnant outside every change
 	}
-	atOld, atNew := r.shard == from, r.shard == to
+	atOld, atNew := r.at == from, r.at == to
 	one := int64(1)
 	if r.clustering == nil || !atOld {
 		one = 0 // static columns do not count as rows, and each row counts once
@@ -69,7 +69,7 @@ func (p *pass) take(ctx context.Context, work *crew, open *units, r *row, c *cou
 	case reshard.Discard:
 		from = to
 	}
-	alone := r.clustering == nil || p.table.in(r.shard).rows == ""
+	alone := r.clustering == nil || r.at.rows == ""
 	begin := func(i int) {
 		u := (*open)[i]
 		*open = slices.Delete(*open, i, i+1)
@@ -131,7 +131,7 @@ func (p *pass) handle(ctx context.Context, u *unit) error {
 		return p.copy(ctx, late, u.to)
 	case reshard.Verify:
 		other := u.to
-		if u.rows[0].shard == u.to {
+		if u.rows[0].at == u.to {
 			other = u.from
 		}
 		rows, err := p.different(ctx, u.rows, other)
@@ -147,8 +147,26 @@ func (p *pass) handle(ctx context.Context, u *unit) error {
 	return nil
 }
 
+// announce adds the bucket of a place to the directory before a row is copied there.
+func (p *pass) announce(ctx context.Context, key [][]byte, at place) error {
+	of := p.table.old
+	if at.side == p.table.to {
+		of = p.table.new
+	}
+	if !of.Timed() {
+		return nil
+	}
+	_, err := p.try(ctx, write, func() (page, error) { return page{}, p.buckets(ctx, of, key, at.shard) })
+	return err
+}
+
 // copy writes rows to a place.
-func (p *pass) copy(ctx context.Context, rows []*row, to int) error {
+func (p *pass) copy(ctx context.Context, rows []*row, to place) error {
+	if len(rows) > 0 {
+		if err := p.announce(ctx, rows[0].key, to); err != nil {
+			return err
+		}
+	}
 	var parts []statement
 	for _, r := range rows {
 		parts = append(parts, p.table.copyTo(r, to)...)
@@ -168,8 +186,8 @@ func (p *pass) remove(ctx context.Context, rows []*row) error {
 }
 
 // different returns the rows that differ from what another place has for them.
-func (p *pass) different(ctx context.Context, rows []*row, shard int) ([]*row, error) {
-	there, err := p.lookAll(ctx, rows, shard)
+func (p *pass) different(ctx context.Context, rows []*row, at place) ([]*row, error) {
+	there, err := p.lookAll(ctx, rows, at)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +201,7 @@ func (p *pass) different(ctx context.Context, rows []*row, shard int) ([]*row, e
 }
 
 // carry runs a program of acts on one row.
-func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, to int) error {
+func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, to place) error {
 	var old, new row
 	for _, a := range program {
 		var parts []statement
@@ -194,15 +212,19 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 		case reshard.LookNew:
 			new, err = p.look(ctx, r, to)
 		case reshard.CopyNew:
-			parts = p.table.copyTo(&old, to)
+			if parts = p.table.copyTo(&old, to); len(parts) > 0 {
+				err = p.announce(ctx, r.key, to)
+			}
 		case reshard.CopyOld:
-			parts = p.table.copyTo(&new, from)
+			if parts = p.table.copyTo(&new, from); len(parts) > 0 {
+				err = p.announce(ctx, r.key, from)
+			}
 		case reshard.DropOld:
 			parts = p.table.drop(&old, &new)
 		case reshard.DropNew:
 			parts = p.table.drop(&new, &old)
 		}
-		if len(parts) > 0 {
+		if len(parts) > 0 && err == nil {
 			err = p.write(ctx, parts)
 		}
 		if err != nil {
@@ -213,14 +235,13 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 }
 
 // look reads a row at a place.
-func (p *pass) look(ctx context.Context, r *row, shard int) (row, error) {
-	out := row{key: r.key, clustering: r.clustering, shard: shard}
-	at := p.table.in(shard)
+func (p *pass) look(ctx context.Context, r *row, at place) (row, error) {
+	out := row{key: r.key, clustering: r.clustering, at: at}
 	text := at.row
 	if r.clustering == nil {
 		text = at.stat
 	}
-	got, err := p.query(ctx, look, statement{text, at.bind(r, nil, shard)}, nil)
+	got, err := p.query(ctx, look, statement{text, at.bind(r, nil)}, nil)
 	if err != nil {
 		return out, err
 	}
@@ -234,15 +255,14 @@ func (p *pass) look(ctx context.Context, r *row, shard int) (row, error) {
 
 // lookAll reads the rows of a unit at a place. It takes a row as absent whose clustering key the
 // place has in other bytes that mean the same.
-func (p *pass) lookAll(ctx context.Context, rows []*row, shard int) ([]row, error) {
+func (p *pass) lookAll(ctx context.Context, rows []*row, at place) ([]row, error) {
 	if len(rows) == 1 {
-		one, err := p.look(ctx, rows[0], shard)
+		one, err := p.look(ctx, rows[0], at)
 		return []row{one}, err
 	}
-	at := p.table.in(shard)
 	n := len(at.physical.Clustering)
 	found := make(map[string][]cell, len(rows))
-	for s, state := (statement{at.rows, at.bindRows(rows, shard)}), []byte(nil); ; {
+	for s, state := (statement{at.rows, at.bindRows(rows)}), []byte(nil); ; {
 		got, err := p.query(ctx, look, s, state)
 		if err != nil {
 			return nil, err
@@ -257,7 +277,7 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, shard int) ([]row, erro
 	none := make([]cell, len(at.physical.Regulars))
 	out := make([]row, len(rows))
 	for i, r := range rows {
-		out[i] = row{key: r.key, clustering: r.clustering, shard: shard, cells: none}
+		out[i] = row{key: r.key, clustering: r.clustering, at: at, cells: none}
 		if cells, ok := found[name(r.clustering)]; ok {
 			out[i].there, out[i].cells = true, cells
 		}

@@ -18,8 +18,8 @@ type Carrier struct {
 	columns []*schema.Column
 	static  bool
 
-	plain   *carriage // of the plain table, where one of the two is
-	sharded *carriage
+	first  *carriage // of the table that has the old places
+	second *carriage // of the second table that has the new places; nil: there is only one
 }
 
 // carriage are the statements that carry rows from and to the places of one physical table.
@@ -58,26 +58,19 @@ func newCarrier(from, to *Table, static bool) (*Carrier, error) {
 	if static {
 		c.columns = from.Statics
 	}
-	for _, t := range []*Table{from, to} {
-		in, err := newCarriage(t, c.columns, static)
-		if err != nil {
-			return nil, err
-		}
-		if t.Plain() {
-			c.plain = in
-		} else {
-			c.sharded = in
-		}
+	var err error
+	if c.first, err = newCarriage(from, c.columns, static); err == nil && twoTables(from, to) {
+		c.second, err = newCarriage(to, c.columns, static)
 	}
-	return c, nil
+	return c, err
 }
 
-// in are the statements of the physical table that a shard is in.
-func (c *Carrier) in(shard int) *carriage {
-	if shard == plainPlace {
-		return c.plain
+// in returns the statements of the physical table that has a place.
+func (c *Carrier) in(at Place) *carriage {
+	if at.Second {
+		return c.second
 	}
-	return c.sharded
+	return c.first
 }
 
 func newCarriage(t *Table, columns []*schema.Column, static bool) (*carriage, error) {
@@ -126,9 +119,9 @@ func newCarriage(t *Table, columns []*schema.Column, static bool) (*carriage, er
 }
 
 // Look returns the read of a row in one of its places.
-func (c *Carrier) Look(m *Moved, shard int) Mutation {
-	look := c.in(shard).look
-	return Mutation{look, look.Values(&eval.Env{}, Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}), m.Key, shard}
+func (c *Carrier) Look(m *Moved, at Place) Mutation {
+	look := c.in(at).look
+	return Mutation{look, look.Values(&eval.Env{}, Target{Key: m.Key, Cluster: m.Clustering, Shard: at.Shard}), m.Key, at.Shard}
 }
 
 // Image returns the picture that rows contain: the answer to Look has one row or none, with
@@ -224,11 +217,11 @@ func (a Picture) Age(none int64) (oldest int64, ttl int32) {
 
 // Put returns the writes that put cells of a row into one of its places, with their own times. If
 // marker is set, the row's marker gets the time at and lives for ttl seconds.
-func (c *Carrier) Put(m *Moved, shard int, i Picture, marker bool, at int64, ttl int32) (out []Mutation) {
-	in, target := c.in(shard), Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
+func (c *Carrier) Put(m *Moved, to Place, i Picture, marker bool, at int64, ttl int32) (out []Mutation) {
+	in, target := c.in(to), Target{Key: m.Key, Cluster: m.Clustering, Shard: to.Shard}
 	add := func(st *Statement, set ...eval.Value) {
 		target.Set = set
-		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, shard})
+		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, to.Shard})
 	}
 	times := func(at int64, ttl int32) []eval.Value {
 		return []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(at))}, {Bytes: IntValue(int(ttl))}}
@@ -247,26 +240,26 @@ func (c *Carrier) Put(m *Moved, shard int, i Picture, marker bool, at int64, ttl
 // Copy returns the writes that copy the wanted cells of a row into another place. all is the
 // whole row. The row's marker gets the time of the oldest cell, because its own time cannot be
 // read, or the time started if there are no cells.
-func (c *Carrier) Copy(m *Moved, shard int, all, wanted Picture, started int64) []Mutation {
+func (c *Carrier) Copy(m *Moved, to Place, all, wanted Picture, started int64) []Mutation {
 	at, ttl := all.Age(started)
-	return c.Put(m, shard, wanted, all.There, at, ttl)
+	return c.Put(m, to, wanted, all.There, at, ttl)
 }
 
 // Drop returns the writes that delete cells of a row in one of its places, at the cells' own
 // times. If row is set, they also delete the row at the time of its oldest cell.
-func (c *Carrier) Drop(m *Moved, shard int, i Picture, row bool, started int64) (out []Mutation) {
-	in, target := c.in(shard), Target{Key: m.Key, Cluster: m.Clustering, Shard: shard}
+func (c *Carrier) Drop(m *Moved, in Place, i Picture, row bool, started int64) (out []Mutation) {
+	of, target := c.in(in), Target{Key: m.Key, Cluster: m.Clustering, Shard: in.Shard}
 	add := func(st *Statement, at int64) {
 		target.Set = []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(at))}}
-		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, shard})
+		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, in.Shard})
 	}
 	if row && !c.static {
 		at, _ := i.Age(started)
-		add(in.row, at)
+		add(of.row, at)
 	}
 	for n, x := range i.Cells {
 		if x.Value != nil {
-			add(in.drop[n], x.Time)
+			add(of.drop[n], x.Time)
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Change describes how a table's layout is being changed. The Table with the old layout has it. It
@@ -17,14 +18,25 @@ import (
 type Change struct {
 	reshard.Change
 	Duty reshard.Duty
+	From *Table // the table with the old layout
 	To   *Table // the table with the new layout
 
 	rows, statics *Carrier
 }
 
+// twoTables reports whether the two layouts of a change are in two physical tables.
+func twoTables(from, to *Table) bool { return from.name() != to.name() }
+
+// Apart reports whether a change from one layout to the other needs a second physical table: the
+// partition keys have other columns, or places of the old layout are also places of the new one.
+// Buckets of time have no base, so that two such layouts share places.
+func Apart(from, to *shard.Layout) bool {
+	return from.Plain() || to.Plain() || from.Column != to.Column || from.Strategy == shard.Time || to.Strategy == shard.Time
+}
+
 // NewChanging returns a table whose layout is being changed. Statements planned on it use the old
 // places, the new places or both, as the change's step says. Either one physical table has both
-// layouts, or one of them is a plain table and the other is a second physical table.
+// layouts, or the new places are in a second physical table.
 func NewChanging(t *schema.Table, from, to Kept, c reshard.Change) (*Table, error) {
 	out, err := NewKept(t, from)
 	if err != nil {
@@ -34,12 +46,10 @@ func NewChanging(t *schema.Table, from, to Kept, c reshard.Change) (*Table, erro
 	if err != nil {
 		return nil, err
 	}
-	switch apart := out.name() != next.name(); {
-	case apart && out.Plain() == next.Plain():
-		return nil, fmt.Errorf("write_sharding: a change of %s.%s between two physical tables is from or to a plain one", t.Keyspace, t.Name)
-	case !apart && from.Layout.Column != to.Layout.Column:
-		return nil, fmt.Errorf("write_sharding: a change of %s.%s from column %s to %s is not possible in one table", t.Keyspace, t.Name, from.Layout.Column, to.Layout.Column)
-	case !apart:
+	switch one := !twoTables(out, next); {
+	case one && Apart(from.Layout, to.Layout), !one && (!Apart(from.Layout, to.Layout) || out.Plain() && next.Plain()):
+		return nil, fmt.Errorf("write_sharding: a change of %s.%s from %s in %s to %s in %s is not possible", t.Keyspace, t.Name, from.Layout, out.name(), to.Layout, next.name())
+	case one:
 		// The mover first copies all rows. Only then it deletes them from their old places. If there
 		// are two physical tables, neither has rows of the other.
 		next.hides = true
@@ -53,7 +63,7 @@ func NewChanging(t *schema.Table, from, to Kept, c reshard.Change) (*Table, erro
 	if err != nil {
 		return nil, err
 	}
-	out.Change = &Change{c, c.Step.Duty(), next, rows, statics}
+	out.Change = &Change{c, c.Step.Duty(), out, next, rows, statics}
 	return out, nil
 }
 
@@ -71,7 +81,7 @@ func (t *Table) Quorum() bool { return t.Change != nil && t.Change.Duty.Quorum }
 // Moving holds the physical writes that a write needs during a change.
 type Moving struct {
 	// Rounds are sent one after the other. Each is sent when the one before is acknowledged.
-	Rounds [][]Mutation
+	Rounds []Round
 
 	// Disjoint says that the writes of a round delete from disjoint shards. Then they may be sent
 	// separately; otherwise a round must be sent as one.
@@ -84,18 +94,31 @@ type Moving struct {
 	Lives []Moved
 }
 
-// Moved is a row with an old and a new place.
+// Round holds writes that go to the places of one layout.
+type Round struct {
+	Of   *Write // the write under that layout
+	Sent []Mutation
+}
+
+// Place is a physical partition of a logical partition while its table's layout is being changed.
+type Place struct {
+	Shard  int
+	Second bool // it is in the second physical table of the change
+}
+
+// Moved is a row with an old and a new place. If they are equal, the row does not move.
 type Moved struct {
 	Key, Clustering [][]byte // Clustering nil: the static columns
-	Old, New        int
+	Old, New        Place
 	Stamp           int64 // timestamp of the cells put there
 	Marker          bool  // an INSERT: it also writes the row's marker
 	TTL             int32 // of the marker, in seconds; 0: it does not expire
 }
 
 // Moving returns the writes of a bound statement while the table's layout is being changed. stamp
-// is the timestamp if the statement has none.
-func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error) {
+// is the timestamp if the statement has none. A deletion must be in the directory already, see
+// Deletes.
+func (p *Write) Moving(b *analysis.BoundWrite, stamp int64, dir Directory) (m Moving, err error) {
 	c := p.Table.Change
 	if b.Timestamp != nil {
 		stamp = *b.Timestamp
@@ -111,7 +134,7 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error
 		}
 	}
 	m.Disjoint = p.slices != nil
-	bound, err := p.Bound(b, nil, nil)
+	bound, err := p.Bound(b, nil, dir)
 	if err != nil {
 		return m, err
 	}
@@ -119,7 +142,7 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error
 	if err != nil {
 		return m, err
 	}
-	if bound, err = p.To.Bound(b, nil, nil); err != nil {
+	if bound, err = p.To.Bound(b, nil, dir); err != nil {
 		return m, err
 	}
 	next, err := bound.All(0)
@@ -132,16 +155,30 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64) (m Moving, err error
 	for _, act := range program {
 		switch act {
 		case reshard.PutOld:
-			m.Rounds = append(m.Rounds, old)
+			m.Rounds = append(m.Rounds, Round{p, old})
 		case reshard.PutNew:
 			if slices.Contains(program, reshard.IfLives) {
 				m.Lives = p.lives(b, stamp)
 			} else if len(next) > 0 {
-				m.Rounds = append(m.Rounds, next)
+				m.Rounds = append(m.Rounds, Round{p.To, next})
 			}
 		}
 	}
 	return m, nil
+}
+
+// Deletes returns the writes, under the layouts of the change, by which a deletion is carried out.
+// Deletions always follow the program Duty.Write.
+func (p *Write) Deletes() (out []*Write) {
+	for _, act := range p.Table.Change.Duty.Write {
+		switch act {
+		case reshard.PutOld:
+			out = append(out, p)
+		case reshard.PutNew:
+			out = append(out, p.To)
+		}
+	}
+	return out
 }
 
 // without returns the writes in ms that are not in others.
@@ -182,7 +219,7 @@ func kinds(b *analysis.BoundWrite) (deletes, puts bool) {
 
 // lives returns the rows that a write adds and that move.
 func (p *Write) lives(b *analysis.BoundWrite, stamp int64) (out []Moved) {
-	from, to := p.Table, p.To.Table
+	from := p.Table
 	row, static := p.row != nil, p.static != nil
 	var ttl int32
 	if b.TTL != nil {
@@ -192,7 +229,8 @@ func (p *Write) lives(b *analysis.BoundWrite, stamp int64) (out []Moved) {
 	}
 	for _, key := range b.Keys.All() {
 		if static {
-			if m := (Moved{key, nil, from.Home(key), to.Home(key), stamp, false, 0}); m.Old != m.New {
+			m := from.Change.Moved(key, nil)
+			if m.Stamp = stamp; m.Old != m.New {
 				out = append(out, m)
 			}
 		}
@@ -200,7 +238,8 @@ func (p *Write) lives(b *analysis.BoundWrite, stamp int64) (out []Moved) {
 			if !row {
 				break
 			}
-			if m := (Moved{key, clustering, from.shardOfRow(key, clustering), to.shardOfRow(key, clustering), stamp, b.Kind == analysis.Insert, ttl}); m.Old != m.New {
+			m := from.Change.Moved(key, clustering)
+			if m.Stamp, m.Marker, m.TTL = stamp, b.Kind == analysis.Insert, ttl; m.Old != m.New {
 				out = append(out, m)
 			}
 		}

@@ -21,6 +21,7 @@ type Segment struct {
 	Points   [][][]byte // the clustering keys of a segment of single rows, in reading order; nil: all of Slice
 	After    [][]byte   // clustering key after which reading starts; nil: the start of the slice
 	Shards   []int
+	Old      []int // the shards under the old layout; only for a read that uses both places
 	Last     bool  // the last segment of its partition
 	Err      error // why this and the next segments are not known
 }
@@ -54,7 +55,10 @@ func (p *Select) Segments(b *analysis.BoundSelect, dir Directory, from int, afte
 
 // PartitionSegments yields the segments of one logical partition.
 func (p *Select) PartitionSegments(b *analysis.BoundSelect, dir Directory, index int, key, after [][]byte) iter.Seq[Segment] {
-	if p.Table.Timed() {
+	switch {
+	case p.Old != nil && (p.Table.Timed() || p.Old.Table.Timed()):
+		return p.bothSegments(b, dir, index, key, after)
+	case p.Table.Timed():
 		return p.timedSegments(b, dir, index, key, after)
 	}
 	return func(yield func(Segment) bool) {
@@ -70,6 +74,9 @@ func (p *Select) PartitionSegments(b *analysis.BoundSelect, dir Directory, index
 				return
 			}
 			next = Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: shards}
+			if p.Old != nil {
+				next.Old = p.Old.Table.shardsOf(key, s, p.Old.Table.Shards(key))
+			}
 		}
 		if next.Last = true; next.Key != nil {
 			yield(next)
@@ -77,26 +84,31 @@ func (p *Select) PartitionSegments(b *analysis.BoundSelect, dir Directory, index
 	}
 }
 
-// In returns the segment with the shards of this plan's own layout.
-func (p *Select) In(s Segment) Segment {
-	s.Shards = p.Table.shardsOf(s.Key, s.Slice, p.Table.Shards(s.Key))
+// InOld returns a segment with the shards of the old layout.
+func (s Segment) InOld() Segment {
+	s.Shards = s.Old
 	return s
 }
 
-// Row returns the part of a segment that is one of its rows.
+// Row returns the part of a segment that is one of its rows, with its shard under this plan's own
+// layout.
 func (p *Select) Row(s Segment, clustering [][]byte) Segment {
 	b := analysis.Bound{Prefix: clustering, Inclusive: true}
-	s.Slice, s.After = analysis.Slice{Start: b, End: b}, nil
-	return p.In(s)
+	s.Slice, s.Points, s.After, s.Old = analysis.Slice{Start: b, End: b}, nil, nil, nil
+	s.Shards = []int{p.Table.shardOfRow(s.Key, clustering)}
+	return s
 }
 
 // Moved describes a row of the table with an old and a new place, or the static columns of a
 // partition (clustering nil).
-func (c *Change) Moved(from *Table, key, clustering [][]byte) Moved {
+func (c *Change) Moved(key, clustering [][]byte) Moved {
+	m := Moved{Key: key, Clustering: clustering, New: Place{Second: twoTables(c.From, c.To)}}
 	if clustering == nil {
-		return Moved{Key: key, Old: from.Home(key), New: c.To.Home(key)}
+		m.Old.Shard, m.New.Shard = c.From.Home(key), c.To.Home(key)
+	} else {
+		m.Old.Shard, m.New.Shard = c.From.shardOfRow(key, clustering), c.To.shardOfRow(key, clustering)
 	}
-	return Moved{Key: key, Clustering: clustering, Old: from.shardOfRow(key, clustering), New: c.To.shardOfRow(key, clustering)}
+	return m
 }
 
 // shardsOf returns the shards that can have rows of the slice. That is one shard if the slice

@@ -12,8 +12,8 @@ import (
 )
 
 // A logical table always keeps its name. The physical table that has its rows can have another
-// name: a change from unsharded to sharded copies the rows to a second physical table, because no
-// store can alter a partition key.
+// name: a change that no table can undergo in place copies the rows to a second physical table. No
+// store can alter a partition key, and buckets of time have no base by which places are kept apart.
 
 // plainPlace is the place of all rows of a plain table.
 const plainPlace = shard.PlainPlace
@@ -22,16 +22,26 @@ const plainPlace = shard.PlainPlace
 // the same keyspace.
 type Kept struct {
 	Layout   *shard.Layout
-	Physical string // "": the physical table has the logical table's name
+	Physical string   // "": the physical table has the logical table's name
+	ID       [16]byte // of the physical table; zero: the logical table's id
 }
 
 // NewKept makes a Table as NewTable does, for a table that is kept in a physical table of any name.
 func NewKept(t *schema.Table, k Kept) (*Table, error) {
 	out, err := NewTable(t, k.Layout)
 	if err == nil {
-		out.physical = k.Physical
+		out.physical, out.physicalID = k.Physical, k.ID
 	}
 	return out, err
+}
+
+// PhysicalID returns the id of the physical table. The directory of buckets has the buckets of a
+// table of strategy time under this id.
+func (t *Table) PhysicalID() [16]byte {
+	if t.physicalID != ([16]byte{}) {
+		return t.physicalID
+	}
+	return t.ID
 }
 
 // Plain reports whether the physical table has no shards: all rows are in shard.PlainPlace.

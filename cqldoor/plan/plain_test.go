@@ -23,9 +23,9 @@ const plainSchema = "CREATE TABLE t (p int, q text, c int, v text, n int, s int 
 func betweenTables(t testing.TB, step reshard.Step, back bool) (*Table, *schema.Schema) {
 	t.Helper()
 	sharded, s := testTable(t, plainSchema)
-	from, to := Kept{shard.Plain(), ""}, Kept{sharded.Layout, "t_2"}
+	from, to := Kept{Layout: shard.Plain(), Physical: ""}, Kept{Layout: sharded.Layout, Physical: "t_2"}
 	if back {
-		from, to = Kept{sharded.Layout, ""}, Kept{shard.Plain(), "t_3"}
+		from, to = Kept{Layout: sharded.Layout, Physical: ""}, Kept{Layout: shard.Plain(), Physical: "t_3"}
 	}
 	table, err := NewChanging(sharded.Table, from, to, reshard.Change{Step: step, Started: 1000})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestWritesBetweenTables(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m, err := p.Moving(b, 2000)
+				m, err := p.Moving(b, 2000, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -109,7 +109,7 @@ func TestWritesBetweenTables(t *testing.T) {
 				}
 				var got []string
 				for _, round := range m.Rounds {
-					text := sent(round)
+					text := sent(round.Sent)
 					if strings.Contains(text, " of shards") {
 						t.Errorf("%s: %s", c.text, text)
 					}
@@ -137,11 +137,11 @@ func TestPastWritesBetweenTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.Moving(b, 500)
-	if err != nil || len(m.Rounds) != 1 || sent(m.Rounds[0]) != "INSERT INTO ks.t (p, q, c, v) VALUES (?, ?, ?, 'x') @0" {
+	m, err := p.Moving(b, 500, nil)
+	if err != nil || len(m.Rounds) != 1 || sent(m.Rounds[0].Sent) != "INSERT INTO ks.t (p, q, c, v) VALUES (?, ?, ?, 'x') @0" {
 		t.Fatalf("%v %v", m.Rounds, err)
 	}
-	if len(m.Lives) != 1 || m.Lives[0].Old != shard.PlainPlace || m.Lives[0].New < 1 || m.Lives[0].New > 3 {
+	if len(m.Lives) != 1 || m.Lives[0].Old != (Place{Shard: shard.PlainPlace}) || !m.Lives[0].New.Second || m.Lives[0].New.Shard < 1 || m.Lives[0].New.Shard > 3 {
 		t.Errorf("what may live: %+v", m.Lives)
 	}
 }
@@ -157,7 +157,7 @@ func TestCarriesBetweenTables(t *testing.T) {
 		}
 		key, clustering := [][]byte{IntValue(1), []byte("a")}, [][]byte{IntValue(2)}
 		for _, of := range [][][]byte{clustering, nil} {
-			m := table.Change.Moved(table, key, of)
+			m := table.Change.Moved(key, of)
 			if m.Old == m.New {
 				t.Fatalf("a row does not move: %+v", m)
 			}
@@ -167,12 +167,12 @@ func TestCarriesBetweenTables(t *testing.T) {
 				cells.Cells = make([]Cell, len(table.Statics))
 			}
 			cells.Cells[0] = Cell{Value: []byte("x"), Time: 7}
-			for _, at := range []int{m.Old, m.New} {
-				plain := at == shard.PlainPlace
+			for _, at := range []Place{m.Old, m.New} {
+				plain := at.Shard == shard.PlainPlace
 				all := slices.Concat([]Mutation{c.Look(&m, at)}, c.Copy(&m, at, cells, cells, 1000), c.Drop(&m, at, cells, true, 1000))
 				text := sent(all)
 				if n := strings.Count(text, names[plain]+" "); n != len(all) || strings.Contains(text, "shard") == plain || strings.Contains(text, "of slots") {
-					t.Errorf("at %d: %s", at, text)
+					t.Errorf("at %v: %s", at, text)
 				}
 			}
 		}
@@ -255,7 +255,7 @@ func TestReadsBetweenTables(t *testing.T) {
 // began continues as the door's.
 func TestOfPlain(t *testing.T) {
 	sharded, s := testTable(t, plainSchema)
-	table, err := NewKept(sharded.Table, Kept{shard.Plain(), "t_2"})
+	table, err := NewKept(sharded.Table, Kept{Layout: shard.Plain(), Physical: "t_2"})
 	if err != nil || !table.Renamed() || !table.Plain() {
 		t.Fatalf("%+v %v", table, err)
 	}
@@ -326,9 +326,9 @@ func TestPositionsOfPlain(t *testing.T) {
 func TestNotBetweenTables(t *testing.T) {
 	sharded, _ := testTable(t, plainSchema)
 	for _, c := range []struct{ from, to Kept }{
-		{Kept{sharded.Layout, ""}, Kept{sharded.Layout, "t_2"}},
-		{Kept{shard.Plain(), ""}, Kept{shard.Plain(), "t_2"}},
-		{Kept{shard.Plain(), ""}, Kept{sharded.Layout, ""}},
+		{Kept{Layout: sharded.Layout, Physical: ""}, Kept{Layout: sharded.Layout, Physical: "t_2"}},
+		{Kept{Layout: shard.Plain(), Physical: ""}, Kept{Layout: shard.Plain(), Physical: "t_2"}},
+		{Kept{Layout: shard.Plain(), Physical: ""}, Kept{Layout: sharded.Layout, Physical: ""}},
 	} {
 		if _, err := NewChanging(sharded.Table, c.from, c.to, reshard.Change{Step: reshard.Announced}); err == nil {
 			t.Errorf("%+v to %+v", c.from, c.to)

@@ -22,8 +22,9 @@ type Table struct {
 	// one adoption of a table to the next.
 	Adopted int64
 
-	physical string // the physical table's name; "": the logical one's
-	moves    bool   // it is one of the two layouts of a change
+	physical   string   // the physical table's name; "": the logical one's
+	physicalID [16]byte // the physical table's id; zero: the logical one's
+	moves      bool     // it is one of the two layouts of a change
 }
 
 // NewTable joins a logical table and its layout, which must fit (see Check).

@@ -223,7 +223,7 @@ func (p *Write) timedRanges(b *analysis.BoundWrite, dir Directory) iter.Seq2[Mut
 		for _, key := range b.Keys.All() {
 			for s := range all.All() {
 				if n, ok := t.rowShard(s); ok {
-					if !p.deleteIn(b.Env, key, s, []int{n}, yield) {
+					if !p.deleteIn(b.Env, Target{Key: key}, s, []int{n}, yield) {
 						return
 					}
 					continue
@@ -233,7 +233,7 @@ func (p *Write) timedRanges(b *analysis.BoundWrite, dir Directory) iter.Seq2[Mut
 					for first, last := t.Buckets(s); first <= last; first++ {
 						buckets = append(buckets, first)
 					}
-					if !p.deleteIn(b.Env, key, s, t.places(buckets), yield) {
+					if !p.deleteIn(b.Env, Target{Key: key}, s, t.places(buckets), yield) {
 						return
 					}
 					continue
@@ -243,7 +243,7 @@ func (p *Write) timedRanges(b *analysis.BoundWrite, dir Directory) iter.Seq2[Mut
 						yield(Mutation{}, err)
 						return
 					}
-					if !p.deleteIn(b.Env, key, s, t.places(buckets), yield) {
+					if !p.deleteIn(b.Env, Target{Key: key}, s, t.places(buckets), yield) {
 						return
 					}
 				}
@@ -252,9 +252,9 @@ func (p *Write) timedRanges(b *analysis.BoundWrite, dir Directory) iter.Seq2[Mut
 	}
 }
 
-// deleteIn yields the deletion of a slice of a partition in some shards. It returns false if the
-// consumer wants no more.
-func (p *Write) deleteIn(env *eval.Env, key [][]byte, s analysis.Slice, shards []int, yield func(Mutation, error) bool) bool {
+// deleteIn yields the deletion of a slice of a partition in some shards. It sets Cluster and Shard of
+// the target. It returns false if the consumer wants no more.
+func (p *Write) deleteIn(env *eval.Env, target Target, s analysis.Slice, shards []int, yield func(Mutation, error) bool) bool {
 	t := p.Table
 	for _, piece := range t.pieces(s) {
 		sh := t.shapeOf(piece)
@@ -263,7 +263,7 @@ func (p *Write) deleteIn(env *eval.Env, key [][]byte, s analysis.Slice, shards [
 			yield(Mutation{}, err)
 			return false
 		}
-		target := Target{Key: key, Cluster: sh.values(piece)}
+		target.Cluster = sh.values(piece)
 		for _, target.Shard = range shards {
 			if !yield(p.mutation(st, env, target), nil) {
 				return false

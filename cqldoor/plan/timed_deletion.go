@@ -73,10 +73,10 @@ func DecodeSlice(b []byte) (s analysis.Slice, err error) {
 	return s, nil
 }
 
-// DeleteIn returns the deletion of a slice of a logical partition in one bucket, or nothing if no
-// row of the slice can be in the bucket. The deletion takes the timestamp of the request that
-// contains it.
-func (t *Table) DeleteIn(key [][]byte, s analysis.Slice, bucket int64) (out []Mutation, err error) {
+// DeleteIn returns the deletion of a slice of a logical partition in one bucket, with the timestamp
+// stamp, or nothing if no row of the slice can be in the bucket. A deletion of counters has no timestamp,
+// because no store takes one: it has that of the request.
+func (t *Table) DeleteIn(key [][]byte, s analysis.Slice, bucket, stamp int64) (out []Mutation, err error) {
 	for _, end := range [][][]byte{s.Start.Prefix, s.End.Prefix} {
 		if len(end) > len(t.Clustering) {
 			return nil, errSlice
@@ -91,9 +91,14 @@ func (t *Table) DeleteIn(key [][]byte, s analysis.Slice, bucket int64) (out []Mu
 		return nil, nil
 	}
 	p := &Write{Table: t, slices: func(sh shape) (*Statement, error) {
-		return newStatement(&syntax.Delete{From: t.name(), Where: append(t.partition(), t.relations(sh)...)})
+		d := syntax.Delete{From: t.name(), Where: append(t.partition(), t.relations(sh)...)}
+		if !t.Counter {
+			d.Using.Timestamp = marker(Set, 0)
+		}
+		return newStatement(&d)
 	}}
-	p.deleteIn(&eval.Env{}, key, s, t.places([]int64{bucket}), func(m Mutation, fault error) bool {
+	at := []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(stamp))}}
+	p.deleteIn(&eval.Env{}, Target{Key: key, Set: at}, s, t.places([]int64{bucket}), func(m Mutation, fault error) bool {
 		out, err = append(out, m), fault
 		return fault == nil
 	})

@@ -43,7 +43,7 @@ func (r *writer) newGathering(req *cqldoor.Request, params *wire.Params) *gather
 func (g *gathering) add(w *plan.Write, b *analysis.BoundWrite) error {
 	g.writes, g.bound = append(g.writes, w), append(g.bound, b)
 	g.moving = g.moving || w.To != nil
-	if len(w.Wide(b)) > 0 {
+	if len(w.Wide(b)) > 0 || w.To != nil && len(w.To.Wide(b)) > 0 {
 		return errWideInBatch
 	}
 	if err := checkKeep(w, b); err != nil {

@@ -25,7 +25,8 @@ import (
 // buckets is a door's access to the directory.
 type buckets struct {
 	catalogue *catalog.Buckets
-	applier   *applier // applies recorded deletions to a bucket that is being added
+	session   catalog.Session // applies recorded deletions to a bucket that is added for a row that moves
+	applier   *applier        // applies recorded deletions to a bucket that is added for a client's row
 	uuid      func() [16]byte
 	known     registry.Recent // buckets that this door has added
 }
@@ -43,26 +44,21 @@ func (x *buckets) directory(ctx context.Context) plan.Directory { return directo
 
 // Buckets implements plan.Directory.
 func (d directory) Buckets(t *plan.Table, key [][]byte, from, to int64, down bool, limit int) ([]int64, error) {
-	return d.of.catalogue.List(d.ctx, t.ID, plan.AppendKey(nil, key), from, to, down, limit)
+	return d.of.catalogue.List(d.ctx, t.PhysicalID(), plan.AppendKey(nil, key), from, to, down, limit)
 }
 
 // bucketName appends a name for a bucket of a logical partition.
 func bucketName(dst []byte, t *plan.Table, key [][]byte, bucket int64) []byte {
-	dst = append(dst, t.ID[:]...)
+	id := t.PhysicalID()
+	dst = append(dst, id[:]...)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(bucket))
 	return plan.AppendKey(dst, key)
 }
 
 // announce adds the bucket of a shard to the directory before a row is sent there.
 func (x *buckets) announce(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, shard int) error {
-	var scratch [128]byte
-	bucket := t.BucketOf(shard)
-	if floor := t.Layout.Floor; floor != 0 && bucket < floor && rule.On(rule.NothingBelowFloor) {
-		return errBelow(t)
-	}
-	name := bucketName(scratch[:0], t, key, bucket)
-	if x.known.Has(name) {
-		return nil
+	if known, err := x.knows(t, key, shard); known || err != nil {
+		return err
 	}
 	// The door's own account writes the directory, so the client's rights are checked first.
 	if e, ok := req.Link.(*coordinator); ok {
@@ -70,7 +66,47 @@ func (x *buckets) announce(ctx context.Context, req *cqldoor.Request, t *plan.Ta
 			return err
 		}
 	}
-	id, at := t.ID, name[len(t.ID)+8:]
+	return x.add(ctx, t, key, t.BucketOf(shard), func(ms []plan.Mutation, stamp int64) error {
+		p := wire.Params{Consistency: wire.Quorum}
+		p.SetDefaultTimestamp(stamp)
+		return x.applier.applyEach(ctx, req, plan.Listed(ms), &p)
+	})
+}
+
+// announceMoved adds the bucket of a shard to the directory before a row is moved there. The door's own
+// account does everything.
+func (x *buckets) announceMoved(ctx context.Context, t *plan.Table, key [][]byte, shard int) error {
+	if !t.Timed() || !rule.On(rule.BucketsAnnounced) {
+		return nil
+	}
+	if known, err := x.knows(t, key, shard); known || err != nil {
+		return err
+	}
+	return x.add(ctx, t, key, t.BucketOf(shard), func(ms []plan.Mutation, _ int64) error {
+		for i := range ms {
+			if _, err := x.session.Query(ctx, wire.Quorum, ms[i].Statement.Text, bytesOf(ms[i].Values)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// knows says whether this door has added the bucket of a shard. It returns an error for a bucket that
+// was dropped.
+func (x *buckets) knows(t *plan.Table, key [][]byte, shard int) (bool, error) {
+	var scratch [128]byte
+	bucket := t.BucketOf(shard)
+	if floor := t.Layout.Floor; floor != 0 && bucket < floor && rule.On(rule.NothingBelowFloor) {
+		return false, errBelow(t)
+	}
+	return x.known.Has(bucketName(scratch[:0], t, key, bucket)), nil
+}
+
+// add adds a bucket to the directory. Then it repeats in it the deletions of all buckets. send applies
+// them.
+func (x *buckets) add(ctx context.Context, t *plan.Table, key [][]byte, bucket int64, send func(ms []plan.Mutation, stamp int64) error) error {
+	id, at := t.PhysicalID(), plan.AppendKey(nil, key)
 	if err := x.catalogue.Add(ctx, id, at, bucket); err != nil {
 		return err
 	}
@@ -82,27 +118,20 @@ func (x *buckets) announce(ctx context.Context, req *cqldoor.Request, t *plan.Ta
 		deletions = nil
 	}
 	for _, d := range deletions {
-		if err := x.repeat(ctx, req, t, key, bucket, d); err != nil {
+		s, err := plan.DecodeSlice(d.Slice)
+		if err != nil {
+			return err
+		}
+		ms, err := t.DeleteIn(key, s, bucket, d.Stamp)
+		if err == nil {
+			err = send(ms, d.Stamp)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	x.known.Add(name)
+	x.known.Add(bucketName(nil, t, key, bucket))
 	return nil
-}
-
-// repeat applies a deletion of all buckets to a bucket that is being added.
-func (x *buckets) repeat(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, bucket int64, d catalog.BucketDeletion) error {
-	s, err := plan.DecodeSlice(d.Slice)
-	if err != nil {
-		return err
-	}
-	ms, err := t.DeleteIn(key, s, bucket)
-	if err != nil {
-		return err
-	}
-	p := wire.Params{Consistency: wire.Quorum}
-	p.SetDefaultTimestamp(d.Stamp)
-	return x.applier.applyEach(ctx, req, plan.Listed(ms), &p)
 }
 
 // errUnannounced says that a write cannot be passed on before its bucket is announced.
@@ -159,7 +188,7 @@ func (x *buckets) record(ctx context.Context, req *cqldoor.Request, w *plan.Writ
 	for _, key := range b.Keys.All() {
 		at := plan.AppendKey(nil, key)
 		for _, s := range wide {
-			if err := x.catalogue.Record(ctx, w.Table.ID, at, x.uuid(), plan.EncodeSlice(s), stamp, recordedFor(w.Table)); err != nil {
+			if err := x.catalogue.Record(ctx, w.Table.PhysicalID(), at, x.uuid(), plan.EncodeSlice(s), stamp, recordedFor(w.Table)); err != nil {
 				return err
 			}
 		}

@@ -66,14 +66,16 @@ func TestRefusedTimed(t *testing.T) {
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, v int, PRIMARY KEY (k, ts))"+hourly)
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".c (k int, ts timestamp, v int, PRIMARY KEY (k, ts)) WITH write_sharding = {'shards': '4'}")
 	for text, words := range map[string]string{
-		"ALTER TABLE KS.t ADD s int static":                                                       "does not support static columns",
-		"ALTER TABLE KS.t WITH write_sharding = {'bucket': '2h'}":                                 "cannot be changed to or from strategy 'time'",
-		"ALTER TABLE KS.t WITH write_sharding = {'shards': '8'}":                                  "cannot be changed to or from strategy 'time'",
-		"ALTER TABLE KS.t WITH write_sharding = {'strategy': 'calculated', 'shards': '8'}":        "cannot be changed to or from strategy 'time'",
-		"ALTER TABLE KS.c WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h'}": "cannot be changed to or from strategy 'time'",
-		"ALTER TABLE KS.t RENAME ts TO at":                                                        "cannot be renamed",
-		"TRUNCATE KS.t":                                                                           "TRUNCATE of a table of strategy 'time' is not supported",
-		"BEGIN BATCH DELETE FROM KS.t WHERE k = 1; APPLY BATCH":                                   "a BATCH cannot delete a range of many buckets",
+		"ALTER TABLE KS.t ADD s int static":                                                      "does not support static columns",
+		"ALTER TABLE KS.t WITH write_sharding = {'bucket': '1h'}":                                "has this layout already",
+		"ALTER TABLE KS.t WITH write_sharding = {'shards': '8', 'from': '2199-01-01'}":           "mean nothing under strategy 'time'",
+		"ALTER TABLE KS.t WITH write_sharding = {'shards': '8', 'key': '1'}":                     "mean nothing under strategy 'time'",
+		"ALTER TABLE KS.t WITH write_sharding = {'strategy': 'calculated'}":                      "number of shards is missing",
+		"ALTER TABLE KS.c WITH write_sharding = {'strategy': 'time', 'by': 'k', 'bucket': '1h'}": "which is a partition key column",
+		"ALTER TABLE KS.c WITH write_sharding = {'strategy': 'time', 'by': 'ts'}":                "needs the length of a bucket",
+		"ALTER TABLE KS.t RENAME ts TO at":                                                       "cannot be renamed",
+		"TRUNCATE KS.t":                                                                          "TRUNCATE of a table of strategy 'time' is not supported",
+		"BEGIN BATCH DELETE FROM KS.t WHERE k = 1; APPLY BATCH":                                  "a BATCH cannot delete a range of many buckets",
 		"BEGIN BATCH UPDATE KS.t SET v = 1 WHERE k = 1 AND ts = 0 IF EXISTS; UPDATE KS.t SET v = 1 WHERE k = 1 AND ts = 3600000; APPLY BATCH": "cannot span multiple partitions",
 	} {
 		a := s.query(s.v5, strings.ReplaceAll(text, "KS", s.keyspace))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -40,9 +41,19 @@ func (r *writer) move(ctx context.Context, req *cqldoor.Request, g *gathering, p
 	if rule.On(rule.QuorumInChange) {
 		p.Consistency = quorum(p.Consistency)
 	}
-	rounds, err := g.rounds(p.DefaultTimestamp)
+	for i, w := range g.writes {
+		if err := r.recordMoving(ctx, req, w, g.bound[i], &p); err != nil {
+			return err
+		}
+	}
+	rounds, err := g.rounds(p.DefaultTimestamp, r.buckets.directory(ctx))
 	if err != nil {
 		return err
+	}
+	for _, a := range rounds.announced {
+		if err := r.buckets.announceAll(ctx, req, a.of, a.ms); err != nil {
+			return err
+		}
 	}
 	for i, round := range rounds.sent {
 		b := wire.Batch{Type: wire.BatchLogged}
@@ -61,26 +72,47 @@ func (r *writer) move(ctx context.Context, req *cqldoor.Request, g *gathering, p
 	return respond(ctx, req, nil, wire.AppendVoid(nil))
 }
 
+// recordMoving records a deletion of many buckets under each layout by which it is carried out. It
+// refuses a row that would live longer than one of the layouts keeps rows.
+func (r *writer) recordMoving(ctx context.Context, req *cqldoor.Request, w *plan.Write, b *analysis.BoundWrite, params *wire.Params) error {
+	if err := checkKeep(w, b); err != nil {
+		return err
+	}
+	if w.To == nil {
+		return nil // BATCH has refused a deletion of many buckets
+	}
+	if err := checkKeep(w.To, b); err != nil {
+		return err
+	}
+	for _, under := range w.Deletes() {
+		if err := r.buckets.record(ctx, req, under, b, params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // rounds collects the writes of several statements under a change. The writes to old places, and
 // to tables that are not changed, come last.
 type rounds struct {
-	sent     [][]plan.Mutation
-	disjoint bool // the writes delete from disjoint shards
-	lives    []plan.Moved
-	changes  []*plan.Change // one for each of lives
+	sent      [][]plan.Mutation
+	announced []announced
+	disjoint  bool // the writes delete from disjoint shards
+	lives     []plan.Moved
+	changes   []*plan.Change // one for each of lives
 }
 
-func (g *gathering) rounds(stamp int64) (*rounds, error) {
+func (g *gathering) rounds(stamp int64, dir plan.Directory) (*rounds, error) {
 	out := &rounds{disjoint: len(g.writes) == 1}
 	for i, w := range g.writes {
 		var m plan.Moving
 		if w.To != nil {
 			var err error
-			if m, err = w.Moving(g.bound[i], stamp); err != nil {
+			if m, err = w.Moving(g.bound[i], stamp, dir); err != nil {
 				return nil, err
 			}
 		} else {
-			ms, err := w.Bound(g.bound[i], g.draw, nil)
+			ms, err := w.Bound(g.bound[i], g.draw, dir)
 			if err != nil {
 				return nil, err
 			}
@@ -88,7 +120,7 @@ func (g *gathering) rounds(stamp int64) (*rounds, error) {
 			if err != nil {
 				return nil, err
 			}
-			m.Rounds = [][]plan.Mutation{all}
+			m.Rounds = []plan.Round{{Of: w, Sent: all}}
 		}
 		out.disjoint = out.disjoint && m.Disjoint
 		for len(out.sent) < len(m.Rounds) {
@@ -96,7 +128,8 @@ func (g *gathering) rounds(stamp int64) (*rounds, error) {
 		}
 		skip := len(out.sent) - len(m.Rounds)
 		for j, round := range m.Rounds {
-			out.sent[skip+j] = append(out.sent[skip+j], round...)
+			out.sent[skip+j] = append(out.sent[skip+j], round.Sent...)
+			out.announced = append(out.announced, announced{round.Of, round.Sent})
 		}
 		for _, l := range m.Lives {
 			out.lives, out.changes = append(out.lives, l), append(out.changes, w.Table.Change)
@@ -117,7 +150,10 @@ func (a *applier) apply(ctx context.Context, req *cqldoor.Request, b *wire.Batch
 
 // resolver makes the two places of a row equal while the layout of its table is being changed. The
 // door's own account reads and writes both.
-type resolver struct{ session catalog.Session }
+type resolver struct {
+	session catalog.Session
+	buckets *buckets // gets the buckets of rows that are copied
+}
 
 // revive copies to the new place what is alive of a write that may be older than a deletion.
 func (r *resolver) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl wire.Consistency) error {
@@ -126,12 +162,15 @@ func (r *resolver) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl
 	if err != nil || !old.There {
 		return err
 	}
+	if err := r.buckets.announceMoved(ctx, c.To, m.Key, m.New.Shard); err != nil {
+		return err
+	}
 	return r.carried(ctx, carrier.Put(m, m.New, old.At(m.Stamp), m.Marker, m.Stamp, m.TTL), cl)
 }
 
 // look reads a row in one of its places, with the times of its cells.
-func (r *resolver) look(ctx context.Context, c *plan.Carrier, m *plan.Moved, shard int, cl wire.Consistency) (plan.Picture, error) {
-	f := c.Look(m, shard)
+func (r *resolver) look(ctx context.Context, c *plan.Carrier, m *plan.Moved, at plan.Place, cl wire.Consistency) (plan.Picture, error) {
+	f := c.Look(m, at)
 	rows, err := r.session.Query(ctx, cl, f.Statement.Text, bytesOf(f.Values)...)
 	return plan.Image(c, rows), err
 }
@@ -192,11 +231,15 @@ func (r *resolver) act(ctx context.Context, c *plan.Change, program []reshard.Ac
 			next, err = r.look(ctx, carrier, &m, m.New, cl)
 		case reshard.CopyNew:
 			if missing := old.Newer(next); missing.There {
-				err = r.carried(ctx, carrier.Copy(&m, m.New, old, missing, c.Started), cl)
+				if err = r.buckets.announceMoved(ctx, c.To, m.Key, m.New.Shard); err == nil {
+					err = r.carried(ctx, carrier.Copy(&m, m.New, old, missing, c.Started), cl)
+				}
 			}
 		case reshard.CopyOld:
 			if missing := next.Newer(old); missing.There {
-				err = r.carried(ctx, carrier.Copy(&m, m.Old, next, missing, c.Started), cl)
+				if err = r.buckets.announceMoved(ctx, c.From, m.Key, m.Old.Shard); err == nil {
+					err = r.carried(ctx, carrier.Copy(&m, m.Old, next, missing, c.Started), cl)
+				}
 			}
 		case reshard.DropOld:
 			if gone := old.Lacking(next); gone.There {
@@ -236,7 +279,7 @@ func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 	if err != nil {
 		return nil, err
 	}
-	was, err := old.held(old.plan.In(s), after, want)
+	was, err := old.held(s.InOld(), after, want)
 	if err != nil {
 		return nil, err
 	}
@@ -297,6 +340,9 @@ func (x *reader) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 
 // held reads rows of a segment, up to as many as may be in memory at once.
 func (x *reader) held(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+	if s.Err == nil && len(s.Shards) == 0 { // the layout has no bucket in this time
+		return &rowset{plan: x.plan, layout: layoutOf(x.plan, false)}, nil
+	}
 	for limit := x.reads.held; ; {
 		if want == 1 {
 			limit = 0
@@ -321,7 +367,7 @@ func (x *reader) settle(s plan.Segment, in *rowset, rows []row, r row) ([]row, e
 	old := *x
 	old.plan, old.width = x.plan.Old, nil
 	for range maxResolve {
-		if err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(old.plan.Table, s.Key, key), x.params.Consistency); err != nil {
+		if err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(s.Key, key), x.params.Consistency); err != nil {
 			return nil, err
 		}
 		was, err := old.held(old.plan.Row(s, key), nil, 1)

@@ -193,9 +193,9 @@ func (m *mover) change() (*plan.Table, *plan.Change) {
 
 // moved are the rows between their places.
 func (m *mover) moved() (out []plan.Moved) {
-	t, c := m.change()
+	_, c := m.change()
 	for _, k := range m.keys {
-		if r := c.Moved(t, [][]byte{plan.IntValue(k[0])}, [][]byte{plan.IntValue(k[1])}); r.Old != r.New {
+		if r := c.Moved([][]byte{plan.IntValue(k[0])}, [][]byte{plan.IntValue(k[1])}); r.Old != r.New {
 			out = append(out, r)
 		}
 	}
@@ -214,11 +214,11 @@ func (m *mover) do(w reshard.Work) {
 }
 
 // empty deletes the rows that move in one of their places.
-func (m *mover) empty(places func(plan.Moved) int) {
+func (m *mover) empty(places func(plan.Moved) plan.Place) {
 	m.t.Helper()
 	for _, r := range m.moved() {
 		m.must(m.direct, fmt.Sprintf("DELETE FROM %s WHERE p = %d AND c = %d AND shard = %d", m.table,
-			int32(binary.BigEndian.Uint32(r.Key[0])), int32(binary.BigEndian.Uint32(r.Clustering[0])), places(r)))
+			int32(binary.BigEndian.Uint32(r.Key[0])), int32(binary.BigEndian.Uint32(r.Clustering[0])), places(r).Shard))
 	}
 }
 
@@ -254,10 +254,10 @@ func (m *mover) on(s reshard.Step, back bool) reshard.Step {
 		m.do(reshard.Sweep)
 		return next(reshard.Cleaned)
 	case reshard.Cleaned:
-		m.empty(func(r plan.Moved) int { return r.Old })
+		m.empty(func(r plan.Moved) plan.Place { return r.Old })
 		m.end(true)
 	case reshard.Withdrawn:
-		m.empty(func(r plan.Moved) int { return r.New })
+		m.empty(func(r plan.Moved) plan.Place { return r.New })
 		m.end(false)
 	}
 	return reshard.None
@@ -275,7 +275,7 @@ func readsResolve(w *twins) string {
 	}
 	m.on(m.on(reshard.None, false), false) // to switching
 	for _, r := range m.moved() {
-		m.must(m.direct, fmt.Sprintf("UPDATE %s SET v = 'new' WHERE p = 1 AND c = %d AND shard = %d", m.table, int32(binary.BigEndian.Uint32(r.Clustering[0])), r.New))
+		m.must(m.direct, fmt.Sprintf("UPDATE %s SET v = 'new' WHERE p = 1 AND c = %d AND shard = %d", m.table, int32(binary.BigEndian.Uint32(r.Clustering[0])), r.New.Shard))
 	}
 	m.must(m.v5, w.text(-1, "UPDATE TABLE SET v = 'new' WHERE p = 1 AND c IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)"))
 	if fault := w.read("SELECT c, v FROM TABLE WHERE p = 1"); fault != "" {
@@ -303,7 +303,7 @@ func TestReadsResolveBothWays(t *testing.T) {
 	m.on(m.on(reshard.None, false), false) // to switching
 	for _, r := range m.moved() {
 		c := int32(binary.BigEndian.Uint32(r.Clustering[0]))
-		m.must(m.direct, fmt.Sprintf("DELETE FROM %s WHERE p = 1 AND c = %d AND shard = %d", m.table, c, r.Old))
+		m.must(m.direct, fmt.Sprintf("DELETE FROM %s WHERE p = 1 AND c = %d AND shard = %d", m.table, c, r.Old.Shard))
 		m.must(m.v5, w.text(-1, fmt.Sprintf("DELETE FROM TABLE WHERE p = 1 AND c = %d", c)))
 	}
 	for _, text := range []string{"SELECT p, c FROM TABLE", "SELECT c, v FROM TABLE WHERE p = 1"} {

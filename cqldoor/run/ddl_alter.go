@@ -149,8 +149,8 @@ func refuseLayout(stmt *syntax.AlterTable, l *shard.Layout) error {
 	if l.Strategy == shard.Rollover || declared["strategy"] == shard.Rollover.String() {
 		return errAlterRolled
 	}
-	if timed || declared["strategy"] == shard.Time.String() {
-		return errAlterTimed
+	if timed && (declared.names(optionFrom) || declared.names(optionRowsFrom) || declared.names(optionKey)) {
+		return errEpochTimed
 	}
 	return nil
 }

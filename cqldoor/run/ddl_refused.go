@@ -22,8 +22,8 @@ var (
 
 // These are the errors for features that tables of strategy time do not support yet.
 var (
-	errAlterTimed = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'time', nor can its buckets, while it is in use yet: " +
-		"every row would move to another partition; create a new table with the layout that you want and copy")
+	errEpochTimed = wire.Invalidf("write_sharding: 'from', 'rows_from' and 'key' mean nothing under strategy 'time': each key has the same shards in each bucket; " +
+		"change 'shards' or 'bucket' of all keys")
 	errAlterRolled = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'rollover', nor can 'rows', 'bytes' and 'max', while it is in use yet: " +
 		"any shard of a key can have cells of a row, so that no row can be moved by itself; create a new table with the layout that you want and copy")
 	errStaticTimed = wire.Invalidf("write_sharding: strategy 'time' does not support static columns yet; keep them in a table of their own")

@@ -33,6 +33,7 @@ type reader struct {
 
 	width *atomic.Int64 // see rowWidth
 	ahead *ahead        // what is known of the next rows
+	only  *oneShard     // for a scan: only these rows of a partition are shown; nil: all
 	total int           // how many rows of all partitions will probably be wanted; 0: all
 	among int           // how many readers share the request's fetches; 0: this is the only one
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -59,8 +60,8 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) round(ctx context.Context) {
 	for _, tables := range k.x.view.Load().tables {
 		for _, t := range tables {
-			if l := t.entry.Layout; l.Strategy != shard.Time || l.Keep == 0 {
-				continue
+			if l := t.entry.Layout; l.Strategy != shard.Time || l.Keep == 0 || t.entry.Change != nil {
+				continue // during a change rows would be dropped in one of their places
 			}
 			if err := k.table(ctx, t); err != nil && ctx.Err() == nil {
 				k.x.opts.Log.Warn("old buckets of a table are not dropped yet; it is tried again", "table", t.entry.String(), "error", err)
@@ -134,15 +135,15 @@ func (k *keeper) drop(ctx context.Context, t *sharded, l *shard.Layout) error {
 		d.Where = append(d.Where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
 	}
 	text := syntax.Print(d)
-	dropped := 0
-	err := k.buckets.EachKey(ctx, t.entry.ID, func(key []byte) error {
+	dropped, id := 0, t.entry.PhysicalID()
+	err := k.buckets.EachKey(ctx, id, func(key []byte) error {
 		values, err := partitioner.SplitComposite(nil, key, len(t.logical.PartitionKey))
 		if err != nil {
 			return err
 		}
 		for {
 			const some = 100
-			old, err := k.buckets.List(ctx, t.entry.ID, key, l.Grid().First(), l.Floor-1, false, some)
+			old, err := k.buckets.List(ctx, id, key, l.Grid().First(), l.Floor-1, false, some)
 			if err != nil {
 				return err
 			}
@@ -152,7 +153,7 @@ func (k *keeper) drop(ctx context.Context, t *sharded, l *shard.Layout) error {
 						return fmt.Errorf("drop a bucket: %w", err)
 					}
 				}
-				if err := k.buckets.Remove(ctx, t.entry.ID, key, b); err != nil {
+				if err := k.buckets.Remove(ctx, id, key, b); err != nil {
 					return err
 				}
 				dropped++
@@ -187,9 +188,17 @@ func checkKeep(w *plan.Write, b *analysis.BoundWrite) error {
 func seconds(l *shard.Layout) int64 { return int64(l.Keep) / 1000 }
 
 // checkDefaultTTL refuses a table whose default TTL is longer than the table keeps rows.
-func checkDefaultTTL(with syntax.Properties, l *shard.Layout) error {
-	if n := ttlOf(with); l.Keep > 0 && int64(n) > seconds(l) {
-		return wire.Errorf(wire.CodeConfig, "write_sharding: default_time_to_live is %d, longer than 'keep', which is %s: rows would be dropped before they expire; take a longer 'keep', or a shorter default_time_to_live", n, l.Keep)
+func checkDefaultTTL(with syntax.Properties, l *shard.Layout) error { return keeps(ttlOf(with), l) }
+
+// keepsTTL is checkDefaultTTL for a table that exists.
+func keepsTTL(t *schema.Table, l *shard.Layout) error {
+	n, _ := t.Options["default_time_to_live"].(int)
+	return keeps(n, l)
+}
+
+func keeps(ttl int, l *shard.Layout) error {
+	if l.Keep > 0 && int64(ttl) > seconds(l) {
+		return wire.Errorf(wire.CodeConfig, "write_sharding: default_time_to_live is %d, longer than 'keep', which is %s: rows would be dropped before they expire; take a longer 'keep', or a shorter default_time_to_live", ttl, l.Keep)
 	}
 	return nil
 }

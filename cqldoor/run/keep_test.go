@@ -118,6 +118,62 @@ func TestKeep(t *testing.T) {
 	})
 }
 
+// TestKeepThroughChanges changes how long a table keeps its rows, and then its buckets. What was dropped
+// stays so, and rows below the floor are refused all the time.
+func TestKeepThroughChanges(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		s := newScene(t, st)
+		table := s.keyspace + ".log"
+		s.must(s.v5, "CREATE TABLE "+table+" (k int, ts timestamp, v int, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'shards': '2', 'keep': '20h'}")
+		insert := func(h int) string {
+			return fmt.Sprintf("INSERT INTO %s (k, ts, v) VALUES (1, %s, %d)", table, hoursAgo(h), h)
+		}
+		for h := range 15 {
+			s.must(s.v5, insert(h))
+		}
+		keeper := func() { newKeeper(s.router.schema, s.router.definer.movers).round(t.Context()) }
+		alter := func(options string, keeps bool) {
+			t.Helper()
+			s.must(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {"+options+"}")
+			for deadline := time.Now().Add(patience); !strings.Contains(show(s.must(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {'change': 'status'}")), `"phase":"none"`); {
+				if keeper(); time.Now().After(deadline) {
+					t.Fatalf("%s does not end", options)
+				}
+				if late := s.query(s.v5, insert(12)); keeps && (late.Kind != difftest.Error || !strings.Contains(late.Text, "its bucket was dropped")) {
+					t.Fatalf("a late row during %s: %s", options, show(late))
+				}
+			}
+		}
+		rows := func(least, most int) {
+			t.Helper()
+			x := s.must(s.v5, "SELECT v FROM "+table+" WHERE k = 1")
+			if n := len(x.Rows); n < least || n > most {
+				t.Errorf("%d rows, and not %d or %d: %s", n, least, most, show(x))
+			}
+		}
+		keeper()
+		rows(15, 15)
+		s.must(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {'keep': '9h'}")
+		rows(15, 15)
+		keeper()
+		rows(9, 10)
+		alter("'bucket': '3h', 'shards': '1'", true)
+		rows(9, 10)
+		if x := s.query(s.v5, insert(12)); x.Kind != difftest.Error || !strings.Contains(x.Text, "its bucket was dropped") {
+			t.Errorf("a late row after the change: %s", show(x))
+		}
+		s.must(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {'keep': '4h'}")
+		keeper()
+		rows(4, 7) // buckets of three hours
+		if x := s.query(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {'keep': '2h'}"); x.Kind != difftest.Error || !strings.Contains(x.Text, "shorter than a bucket") {
+			t.Error(show(x))
+		}
+		alter("'strategy': 'calculated', 'shards': '3'", false)
+		s.must(s.v5, insert(12))
+		rows(5, 8)
+	})
+}
+
 // TestKeepAndTTL refuses times to live that are longer than rows are kept.
 func TestKeepAndTTL(t *testing.T) {
 	s := newScene(t, embedded(t))

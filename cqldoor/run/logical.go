@@ -61,7 +61,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	}
 	r := plan.Row{Select: x.plan, Key: key}
 	if x.plan.Old != nil && len(x.plan.Table.Statics) > 0 {
-		if err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(x.plan.Old.Table, key, nil), x.params.Consistency); err != nil {
+		if err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(key, nil), x.params.Consistency); err != nil {
 			return false, err
 		}
 	}
@@ -92,7 +92,11 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	if want <= 0 || x.plan.FilterHere {
 		want = window
 	}
-	for s := range x.plan.PartitionSegments(x.bound, x.dir, at.KeyIndex, key, at.After) {
+	segments := x.plan.PartitionSegments(x.bound, x.dir, at.KeyIndex, key, at.After)
+	if x.only != nil {
+		segments = x.plan.ShardSegments(x.bound, x.dir, x.only.by, key, x.only.shard, at.After)
+	}
+	for s := range segments {
 		for after := s.After; ; {
 			page, err := x.page(s, after, min(want, window))
 			if err != nil {
@@ -111,6 +115,9 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 			for i := range page.rows {
 				keys = page.appendKey(keys, &page.rows[i])
 				r.Clustering, r.Cells = keys[i*k:(i+1)*k:(i+1)*k], page.visibleCells(&page.rows[i])
+				if x.only != nil && !x.only.by.Belongs(key, r.Clustering, x.only.shard) {
+					continue
+				}
 				next := plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, After: r.Clustering}
 				if k == 0 {
 					next.Done = true // there is only one row
@@ -143,6 +150,12 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	}
 	r.Clustering, r.Cells = nil, nil
 	return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, Done: true}}))
+}
+
+// oneShard names the rows that a table of strategy time puts in one shard of a partition.
+type oneShard struct {
+	by    *plan.Table
+	shard int
 }
 
 // shown returns the memory of a page that is returned when its rows have been visited. If the

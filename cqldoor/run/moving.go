@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
@@ -40,10 +41,10 @@ type movers struct {
 // watchEvery is the interval at which a door looks for changes that no door carries out.
 const watchEvery = 500 * time.Millisecond
 
-func newMovers(x *schemas) *movers {
+func newMovers(x *schemas, announce carrier.Announce) *movers {
 	m := &movers{x: x, self: x.opts.UUID(), began: x.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.opts.Store)}
 	m.mover = carrier.New(carrier.Options{Store: x.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
-		Now: x.opts.Now, Self: m.self, Hints: x.opts.Hints, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
+		Now: x.opts.Now, Self: m.self, Hints: x.opts.Hints, Buckets: announce, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
 	m.adoptions = newAdoptions(x, m)
 	return m
 }
@@ -296,6 +297,9 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 	if err != nil {
 		return err
 	}
+	if plan.Apart(e.Layout, asked) {
+		return c.toSecond(ctx, e, asked, warnings, order)
+	}
 	physical, err := c.catalog.Schema(ctx, e.Keyspace)
 	if err != nil {
 		return errCatalog(err)
@@ -338,19 +342,19 @@ func (c *change) mayBegin(ctx context.Context) error {
 	return nil
 }
 
-// asked returns the requested layout. Options that the client does not declare stay unchanged.
+// asked returns the requested layout. Options that the client does not declare stay unchanged. If the
+// strategy changes, only the hidden column stays, because the other options mean something else then.
 func (c *change) asked(e *catalog.Entry, t *sharded, declared declaration) (*shard.Layout, []string, error) {
 	said := e.Layout.Options()
+	if declared.names("strategy") && declared["strategy"] != said["strategy"] {
+		said = map[string]string{"column": said["column"]}
+	}
 	delete(said, "base") // the change chooses the base
 	for k, v := range declared {
 		if k == "base" {
 			return nil, nil, wire.Invalidf("write_sharding: the base of a changed layout is chosen so that no place is used twice; leave 'base' out")
 		}
 		said[k] = v
-	}
-	if declared["strategy"] == shard.Random.String() {
-		delete(said, "hash")
-		delete(said, "by")
 	}
 	return declaration(said).layout(t.logical)
 }

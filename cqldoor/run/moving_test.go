@@ -32,6 +32,7 @@ type lived struct {
 	faults []string
 	stop   chan struct{}
 	ops    int
+	scale  int64 // the values of column c are multiples of it; 0: of 1
 
 	unknown int // writes that were under way when another door learned of a step; repeated
 }
@@ -44,6 +45,12 @@ func newLived(t *testing.T, st store.Store, with string) *lived {
 	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c))"+with)
 	return l
 }
+
+// c returns the value of column c of a row.
+func (l *lived) c(row int) int64 { return max(1, l.scale) * int64(row) }
+
+// row is the inverse of c.
+func (l *lived) row(c int64) int { return int(c / max(1, l.scale)) }
 
 // livedAt creates keyspace lived at the first of some doors.
 func livedAt(t *testing.T, st store.Store, doors ...*gocql.Session) *lived {
@@ -137,29 +144,29 @@ func (l *lived) work(worker int, r *rand.Rand) {
 		case k < 3:
 			n := r.IntN(100)
 			what = fmt.Sprintf("insert %v", at)
-			err = l.write(s, "INSERT INTO "+l.table+" (p, c, v, n) VALUES (?, ?, ?, ?)", p, c, fmt.Sprint(n), n)
+			err = l.write(s, "INSERT INTO "+l.table+" (p, c, v, n) VALUES (?, ?, ?, ?)", p, l.c(c), fmt.Sprint(n), n)
 			model[at] = cells{fmt.Sprint(n), &n}
 		case k < 4:
 			if _, there := model[at]; !there {
 				continue
 			}
 			what = fmt.Sprintf("null %v", at)
-			err = l.write(s, "UPDATE "+l.table+" SET n = null WHERE p = ? AND c = ?", p, c)
+			err = l.write(s, "UPDATE "+l.table+" SET n = null WHERE p = ? AND c = ?", p, l.c(c))
 			model[at] = cells{model[at].v, nil}
 		case k < 5:
 			what = fmt.Sprintf("delete %v", at)
-			err = l.write(s, "DELETE FROM "+l.table+" WHERE p = ? AND c = ?", p, c)
+			err = l.write(s, "DELETE FROM "+l.table+" WHERE p = ? AND c = ?", p, l.c(c))
 			delete(model, at)
 		case k < 6 && r.IntN(4) == 0:
 			what = fmt.Sprintf("delete range of %d", p)
-			err = l.write(s, "DELETE FROM "+l.table+" WHERE p = ? AND c >= ? AND c < ?", p, base, base+livedRows)
+			err = l.write(s, "DELETE FROM "+l.table+" WHERE p = ? AND c >= ? AND c < ?", p, l.c(base), l.c(base+livedRows))
 			for i := range livedRows {
 				delete(model, [2]int{p, base + i})
 			}
 		case k < 8:
 			var v string
 			var n *int
-			err = s.Query("SELECT v, n FROM "+l.table+" WHERE p = ? AND c = ?", p, c).Scan(&v, &n)
+			err = s.Query("SELECT v, n FROM "+l.table+" WHERE p = ? AND c = ?", p, l.c(c)).Scan(&v, &n)
 			want, there := model[at]
 			switch {
 			case err == gocql.ErrNotFound && there:
@@ -191,12 +198,13 @@ func (l *lived) work(worker int, r *rand.Rand) {
 
 // compare reads a worker's rows of one partition, in order, and compares them with the model.
 func (l *lived) compare(s *gocql.Session, p, base int, model map[[2]int]cells) error {
-	it := s.Query("SELECT c, v, n FROM "+l.table+" WHERE p = ? AND c >= ? AND c < ?", p, base, base+1000).PageSize(5).Iter()
-	var c int
+	it := s.Query("SELECT c, v, n FROM "+l.table+" WHERE p = ? AND c >= ? AND c < ?", p, l.c(base), l.c(base+1000)).PageSize(5).Iter()
+	var at int64
 	var v string
 	var n *int
 	seen, last := 0, 0
-	for it.Scan(&c, &v, &n) {
+	for it.Scan(&at, &v, &n) {
+		c := l.row(at)
 		want, there := model[[2]int{p, c}]
 		if !there || v != want.v || (n == nil) != (want.n == nil) || n != nil && *n != *want.n || c <= last {
 			l.fault("a scan of %d shows %d %s %v after %d; it should be %v, %v", p, c, v, n, last, want, there)
@@ -221,9 +229,10 @@ func (l *lived) compare(s *gocql.Session, p, base int, model map[[2]int]cells) e
 func (l *lived) scan(s *gocql.Session) {
 	it := s.Query("SELECT p, c FROM " + l.table).PageSize(7).Iter()
 	seen := map[[2]int]int{}
-	var p, c int
-	for it.Scan(&p, &c) {
-		if c < livedSteady {
+	var p int
+	var at int64
+	for it.Scan(&p, &at) {
+		if c := l.row(at); c < livedSteady {
 			seen[[2]int{p, c}]++
 		}
 	}
@@ -282,7 +291,7 @@ func (l *lived) live(workers int, during func()) {
 	l.t.Helper()
 	for p := range livedKeys {
 		for c := range livedSteady {
-			exec(l.t, l.doors[0], "INSERT INTO "+l.table+" (p, c, v, n) VALUES (?, ?, 'steady', 1)", p, c)
+			exec(l.t, l.doors[0], "INSERT INTO "+l.table+" (p, c, v, n) VALUES (?, ?, 'steady', 1)", p, l.c(c))
 		}
 	}
 	l.stop = make(chan struct{})

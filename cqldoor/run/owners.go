@@ -37,11 +37,15 @@ const (
 // that shard becomes the owner, and the scan misses the partition. If the owner is emptied, the
 // partition is shown twice. Cassandra's own scans promise no more for partitions that appear or
 // disappear during a scan.
+//
+// Under strategy time this would happen all the time, because buckets are filled and emptied. There, if
+// the result depends on each row alone, each physical partition shows its own rows.
 type ownersScan struct {
 	*reader
 	hint  int
 	visit visit
 	by    *plan.Table // the table whose layout the scan follows
+	each  bool        // each physical partition shows its own rows
 
 	known map[string]*ownership // by logical key; a partition met earlier is asked for earlier
 	tasks sync.WaitGroup
@@ -65,6 +69,7 @@ func (x *reader) owners(c plan.Cursor, hint int, f visit) error {
 	defer s.tasks.Wait()
 	defer cancel()
 	t := s.by
+	s.each = t.Timed() && x.plan.Rowwise()
 	c.Layout = t.Sum()
 	var last *plan.Position
 	if c.Scan != nil {
@@ -73,7 +78,9 @@ func (x *reader) owners(c plan.Cursor, hint int, f visit) error {
 			return err
 		}
 		last = &at
-		s.known[string(plan.AppendKey(nil, key))] = &ownership{ready: closed, owner: at}
+		if !s.each {
+			s.known[string(plan.AppendKey(nil, key))] = &ownership{ready: closed, owner: at}
+		}
 		if on, err := s.show(at, key, c, hint); err != nil || !on {
 			return err
 		}
@@ -205,6 +212,9 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 	t := &partitionTask{candidate: c, done: make(chan struct{})}
 	name := string(plan.AppendKey(nil, c.key))
 	o, asked := s.known[name]
+	if s.each {
+		o, asked = &ownership{ready: closed, owner: c.at}, true
+	}
 	if !asked || !rule.On(rule.OwnersOnce) {
 		if len(s.known) >= ownersKept {
 			clear(s.known)
@@ -213,7 +223,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 		s.known[name] = o
 		asked = false
 	}
-	x := *s.reader
+	x := *s.of(c.at)
 	x.ahead, x.among, x.shows = nil, aheadPartitions, &t.held
 	s.tasks.Go(func() {
 		defer close(t.done)
@@ -282,10 +292,21 @@ func (s *ownersScan) showRead(t *partitionTask) (bool, error) {
 func (s *ownersScan) show(at plan.Position, key [][]byte, c plan.Cursor, hint int) (bool, error) {
 	s.owned(at)
 	c.KeyIndex = 0
-	return s.partition(key, c, hint, func(st step) (bool, error) {
+	return s.of(at).partition(key, c, hint, func(st step) (bool, error) {
 		s.rows++
 		return s.visit(st)
 	})
+}
+
+// of returns the reader for what is shown at a position.
+func (s *ownersScan) of(at plan.Position) *reader {
+	if !s.each {
+		return s.reader
+	}
+	x := *s.reader
+	x.only = &oneShard{by: s.by}
+	_, _, x.only.shard, _ = s.by.At(at.Key) // Walk has read the key
+	return &x
 }
 
 // owned notes the token of the position whose rows are shown.

@@ -88,6 +88,9 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err != nil {
 		return err
 	}
+	if err := keepsTTL(table, asked); err != nil {
+		return err
+	}
 	against, err := c.againstSecond(ctx)
 	if err != nil {
 		return err
@@ -128,6 +131,12 @@ func (c *change) alterSecond(ctx context.Context, e *catalog.Entry, t *sharded, 
 	if e.Layout.Plain() && asked.Plain() {
 		return wire.Invalidf("write_sharding: table %s is plain already", e)
 	}
+	return c.toSecond(ctx, e, asked, warnings, order)
+}
+
+// toSecond starts a change to a layout that needs a second physical table, or replies with the outlook
+// of one.
+func (c *change) toSecond(ctx context.Context, e *catalog.Entry, asked *shard.Layout, warnings []string, order string) error {
 	s, err := c.catalog.Schema(ctx, e.Keyspace)
 	if err != nil {
 		return errCatalog(err)
@@ -136,6 +145,9 @@ func (c *change) alterSecond(ctx context.Context, e *catalog.Entry, t *sharded, 
 	physical := s.Table(e.Keyspace, e.Physical)
 	if physical == nil || physical.ID != e.PhysicalID() {
 		return wire.Invalidf("table %s does not exist", e)
+	}
+	if err := keepsTTL(physical, asked); err != nil {
+		return err
 	}
 	against, err := c.againstSecond(ctx)
 	if err != nil {
@@ -186,7 +198,7 @@ func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
 		return nil, errCatalog(err)
 	}
 	if !alone {
-		why = append(why, "other doors are on the store, and a change between a plain table and a sharded one begins at the only door yet; end them, and start them again when the change has begun")
+		why = append(why, "other doors are on the store, and a change between two physical tables begins at the only door yet; end them, and start them again when the change has begun")
 	}
 	if err := c.doors.member.Knows(ctx, reshard.Steps()...); err != nil {
 		why = append(why, err.Error())

@@ -25,6 +25,7 @@ type twin struct {
 	r     *rand.Rand
 	stamp int64 // of the last write
 	done  int
+	scale int // the values of c are multiples of it
 }
 
 const changed, unchanged = "both.changed", "both.unchanged"
@@ -34,10 +35,10 @@ const changed, unchanged = "both.changed", "both.unchanged"
 func (h *twin) draw() (text string, unordered bool) {
 	r := h.r
 	h.stamp = max(h.stamp+1, time.Now().UnixMicro())
-	p, c, n := r.IntN(4), r.IntN(30), r.IntN(1000)
+	p, c, n := r.IntN(4), h.c(), r.IntN(1000)
 	using := fmt.Sprintf("USING TIMESTAMP %d", h.stamp)
 	row := fmt.Sprintf("p = %d AND c = %d", p, c)
-	part := fmt.Sprintf("p = %d AND c >= %d AND c < %d", p, c, c+1+r.IntN(9))
+	part := fmt.Sprintf("p = %d AND c >= %d AND c < %d", p, c, c+h.scale*(1+r.IntN(9)))
 	insert := fmt.Sprintf("INSERT INTO T (p, c, v, n) VALUES (%d, %d, 'v%d', %d)", p, c, n, n)
 	switch r.IntN(22) {
 	case 0, 1, 2, 3:
@@ -61,7 +62,7 @@ func (h *twin) draw() (text string, unordered bool) {
 		fallthrough
 	case 11:
 		kind := []string{"", "UNLOGGED "}[r.IntN(2)]
-		return fmt.Sprintf("BEGIN %sBATCH %s %s; DELETE FROM T WHERE p = %d AND c = %d; INSERT INTO T (p, c, v) VALUES (%d, %d, 'b'); APPLY BATCH", kind, using, insert, p, (c+1)%30, (p+1)%4, c), false
+		return fmt.Sprintf("BEGIN %sBATCH %s %s; DELETE FROM T WHERE p = %d AND c = %d; INSERT INTO T (p, c, v) VALUES (%d, %d, 'b'); APPLY BATCH", kind, using, insert, p, h.c(), (p+1)%4, c), false
 	case 12:
 		return "SELECT * FROM T WHERE " + row, false
 	case 13:
@@ -73,7 +74,7 @@ func (h *twin) draw() (text string, unordered bool) {
 	case 16:
 		return "SELECT count(*), min(c), max(n), sum(n) FROM T WHERE " + part, false
 	case 17:
-		return fmt.Sprintf("SELECT * FROM T WHERE p IN (0, 1, 3) AND c IN (%d, 7, 9)", c), false
+		return fmt.Sprintf("SELECT * FROM T WHERE p IN (0, 1, 3) AND c IN (%d, %d, %d)", c, h.c(), h.c()), false
 	case 18:
 		return fmt.Sprintf("SELECT p, c, n FROM T WHERE n > %d ALLOW FILTERING", n), true
 	case 19:
@@ -85,9 +86,12 @@ func (h *twin) draw() (text string, unordered bool) {
 	}
 }
 
+// c draws a value of column c.
+func (h *twin) c() int { return h.scale * h.r.IntN(30) }
+
 // condition draws a conditional write.
 func (h *twin) condition() string {
-	p, c, n := h.r.IntN(4), h.r.IntN(30), h.r.IntN(1000)
+	p, c, n := h.r.IntN(4), h.c(), h.r.IntN(1000)
 	switch h.r.IntN(3) {
 	case 0:
 		return fmt.Sprintf("INSERT INTO T (p, c, v) VALUES (%d, %d, 'i') IF NOT EXISTS", p, c)
@@ -135,22 +139,44 @@ func (h *twin) step(text string, unordered bool) {
 func TestHistoriesAcrossPlain(t *testing.T) { onStores(t, historiesAcrossPlain) }
 
 func historiesAcrossPlain(t *testing.T, st store.Store) {
+	historiesAcross(t, st, "p int, c int, v text, n int, PRIMARY KEY (p, c))", 1, "'shards': '5'", "'shards': '8'", "", "'shards': '4'", rolledBack, "'shards': '2'", "")
+}
+
+// rolledBack stands for a change to a plain table that is taken back.
+const rolledBack = "'change': 'rollback'"
+
+// TestHistoriesAcrossTime executes random statements on a table that gets buckets of time, other buckets,
+// shards by a hash, and is plain in between. A table that is never sharded gives the same answers.
+func TestHistoriesAcrossTime(t *testing.T) { onStores(t, historiesAcrossTime) }
+
+func historiesAcrossTime(t *testing.T, st store.Store) {
+	const hashed = "'strategy': 'calculated', 'shards': '3'"
+	timed := func(rest string) string { return "'strategy': 'time', 'by': 'c', " + rest }
+	historiesAcross(t, st, "p int, c timestamp, v text, n int, PRIMARY KEY (p, c))", 24_000,
+		timed("'bucket': '1m', 'shards': '2'"), "'bucket': '3m'", "'bucket': '1m', 'shards': '5'", hashed, timed("'bucket': '2m'"), rolledBack, "'shards': '3'", "")
+	historiesAcross(t, st, "p int, c timestamp, v text, n int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c DESC)", 24_000,
+		hashed, timed("'bucket': '1m'"), "'bucket': '2m', 'shards': '2'", "", timed("'bucket': '5m'"), hashed+", 'column': 'salt'", "'column': 'pepper'")
+}
+
+// historiesAcross executes random statements on two tables of some columns, before, during and after
+// changes of the layout of one of them.
+func historiesAcross(t *testing.T, st store.Store, columns string, scale int, changes ...string) {
 	s := session(t, serveDoor(t, st, startRouter(t, st)), 5)
 	exec(t, s, "DROP KEYSPACE IF EXISTS both")
 	exec(t, s, "CREATE KEYSPACE both WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	t.Cleanup(func() { exec(t, s, "DROP KEYSPACE both") })
+	defer func() { exec(t, s, "DROP KEYSPACE both") }()
 	for _, table := range []string{changed, unchanged} {
-		exec(t, s, "CREATE TABLE "+table+" (p int, c int, v text, n int, PRIMARY KEY (p, c))")
+		exec(t, s, "CREATE TABLE "+table+" ("+columns)
 	}
-	h := &twin{t: t, s: s, r: rand.New(rand.NewPCG(1, 13))}
+	h := &twin{t: t, s: s, r: rand.New(rand.NewPCG(1, 13)), scale: scale}
 	l := &lived{t: t, table: changed, doors: []*gocql.Session{s}}
-	for _, change := range []string{"'shards': '5'", "'shards': '8'", "", "'shards': '4'", "'change': 'rollback'", "'shards': '2'", ""} {
+	for _, change := range changes {
 		for range 25 {
 			h.step(h.draw())
 			h.step(h.condition(), false)
 		}
 		text := "ALTER TABLE " + changed + " WITH write_sharding = {" + change + "}"
-		if change == "'change': 'rollback'" {
+		if change == rolledBack {
 			exec(t, s, "ALTER TABLE "+changed+" WITH write_sharding = {}")
 			text = strings.Replace(text, "{}", "{'change': 'rollback'}", 1)
 		}

@@ -135,7 +135,17 @@ func (p *premises) stands(ctx context.Context, s *statement, reached int64) (boo
 		}
 		// If there is no other door, no lease can end, and a change of layout waits until
 		// requests planned earlier have been answered. So the answer is good.
-		if now == nil || now.ID != t.ID || (p.doors.member != nil || t.Layout.Strategy == shard.Rollover) && !s.same(now.Layout, t.Layout, reached) {
+		if now == nil || now.ID != t.ID {
+			return false, nil
+		}
+		if p.doors.member == nil && t.Layout.Strategy != shard.Rollover {
+			continue
+		}
+		if t.Change != nil || now.Change != nil {
+			if now.Layout.Generation != t.Layout.Generation {
+				return false, nil // another step of a change
+			}
+		} else if !s.same(now.Layout, t.Layout, reached) {
 			return false, nil
 		}
 	}

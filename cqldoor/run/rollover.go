@@ -293,7 +293,7 @@ func (o *rollovers) catchUpAll(ctx context.Context) error {
 			layout := *t.Layout
 			layout.Rolled = rolled
 			s := v.tables[keyspace][name]
-			now, err := plan.NewKept(s.logical, plan.Kept{Layout: &layout, Physical: s.entry.Physical})
+			now, err := plan.NewKept(s.logical, plan.Kept{Layout: &layout, Physical: s.entry.Physical, ID: s.entry.PhysicalID()})
 			if err != nil {
 				return err
 			}

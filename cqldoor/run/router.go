@@ -134,8 +134,8 @@ func New(o Options) *Router {
 		viewer: &viewer{schemas: r.schema, view: shown, doors: doors, cache: r.cache, binder: bind, longest: maxResult}}
 	apply := &applier{cache: r.cache, fanOut: o.FanOut}
 	place := &placer{drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}, now: o.Now, rollovers: r.schema.rollovers}
-	bucketed := &buckets{catalogue: catalog.NewBuckets(r.schema.session), applier: apply, uuid: o.UUID}
-	resolve := &resolver{session: r.schema.session}
+	bucketed := &buckets{catalogue: catalog.NewBuckets(r.schema.session), session: r.schema.session, applier: apply, uuid: o.UUID}
+	resolve := &resolver{session: r.schema.session, buckets: bucketed}
 	r.reads = &reads{cache: r.cache, buckets: bucketed, resolver: resolve, store: o.Store, intn: o.IntN,
 		fanOut: o.FanOut, retryFor: o.RetryFor, held: maxHeld, longest: maxResult}
 	write := &writer{cache: r.cache, applier: apply, placer: place, buckets: bucketed, resolver: resolve, reads: r.reads}

@@ -216,13 +216,14 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rol
 	var t *plan.Table
 	var err error
 	if e.Change != nil {
-		next := plan.Kept{Layout: e.Next, Physical: e.Physical}
-		if e.Second != nil {
-			next.Physical = e.Second.Physical
+		from := plan.Kept{Layout: e.Layout, Physical: e.Physical, ID: e.PhysicalID()}
+		next := from
+		if next.Layout = e.Next; e.Second != nil {
+			next.Physical, next.ID = e.Second.Physical, e.Second.ID
 		}
-		t, err = plan.NewChanging(s.logical, plan.Kept{Layout: e.Layout, Physical: e.Physical}, next, *e.Change)
+		t, err = plan.NewChanging(s.logical, from, next, *e.Change)
 	} else {
-		t, err = plan.NewKept(s.logical, plan.Kept{Layout: layout, Physical: e.Physical})
+		t, err = plan.NewKept(s.logical, plan.Kept{Layout: layout, Physical: e.Physical, ID: e.PhysicalID()})
 	}
 	if e.Foreign != nil {
 		err = e.Foreign

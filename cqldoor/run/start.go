@@ -60,7 +60,7 @@ func (r *Router) Start(ctx context.Context) error {
 	}
 	x.rollovers.assumeDeletions(x.view.Load())
 	r.definer.rules.warn(rules, x.view.Load())
-	r.definer.movers = newMovers(x)
+	r.definer.movers = newMovers(x, r.reads.buckets.announceMoved)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = cancel
 	r.done.Go(func() { x.poll(ctx) })

@@ -21,7 +21,7 @@ import (
 )
 
 // Some changes of a layout move no row: a new epoch of keys or of rows that nobody has written to
-// yet, and more shards under strategy random. They take one or two publications. Before the
+// yet, more shards under strategy random, and another 'keep' under strategy time. They take one or two publications. Before the
 // statement is answered, every door knows of each publication.
 
 // These options of ALTER TABLE begin an epoch: from there on, keys or rows have 'shards' shards.
@@ -65,6 +65,8 @@ func (c *change) alterStill(ctx context.Context, t *sharded, declared declaratio
 		next, check, err = c.keysFrom(e, t, declared)
 	case declared.names(optionRowsFrom):
 		next, check, err = c.rowsFrom(e, t, declared)
+	case e.Layout.Strategy == shard.Time:
+		return c.keepFor(ctx, t, e, declared)
 	default:
 		var grows bool
 		if grows, err = c.grows(e, declared); err != nil || !grows {
@@ -251,6 +253,27 @@ func (c *change) grows(e *catalog.Entry, declared declaration) (bool, error) {
 		return false, wire.Invalidf("write_sharding: a table of strategy 'random' cannot have fewer shards while it is in use: its rows are in all %d; create a new table with the layout that you want and copy", e.Layout.N)
 	}
 	return true, nil
+}
+
+// keepFor gives a table of strategy time another 'keep'. The keeper drops what is older later. It returns
+// false if the declaration changes something else too.
+func (c *change) keepFor(ctx context.Context, t *sharded, e *catalog.Entry, declared declaration) (bool, error) {
+	asked, _, err := c.asked(e, t, declared)
+	if err != nil {
+		return true, err
+	}
+	next := *e.Layout
+	next.Keep = asked.Keep
+	if next.Keep == e.Layout.Keep || !next.Equal(asked) {
+		return false, nil
+	}
+	if err := keepsTTL(t.physical, &next); err != nil {
+		return true, err
+	}
+	if _, err = c.publishStill(ctx, e, &next); err == nil {
+		c.void()
+	}
+	return true, err
 }
 
 // growRandom gives a table of strategy random more shards. All doors read the new shards before

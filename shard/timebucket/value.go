@@ -33,7 +33,6 @@ func (k Kind) Instant(v []byte) (int64, bool) {
 	case k == Timeuuid && len(v) == 16:
 		// The time has 60 bits, in units of 100 ns since 1582-10-15.
 		ticks := int64(binary.BigEndian.Uint16(v[6:])&0x0fff)<<48 | int64(binary.BigEndian.Uint16(v[4:]))<<32 | int64(binary.BigEndian.Uint32(v))
-		const gregorian = 0x01b21dd213814000
 		ticks -= gregorian
 		ms := ticks / 10_000
 		if ticks%10_000 < 0 {
@@ -69,3 +68,26 @@ func (g Grid) Between(k Kind, low, high []byte) (first, last int64) {
 	}
 	return first, last
 }
+
+// First returns the least serialized value, in the order of the type, whose time is an instant in
+// milliseconds since 1970. An instant that no value of the type has is taken for the nearest that one
+// has. A Date needs the beginning of a day.
+func (k Kind) First(ms int64) []byte {
+	switch k {
+	case Date:
+		days := min(max(ms/int64(Day), -1<<31), 1<<31-1)
+		return binary.BigEndian.AppendUint32(nil, uint32(days+1<<31))
+	case Timestamp:
+		return binary.BigEndian.AppendUint64(nil, uint64(ms))
+	}
+	const most = 1<<60 - 1
+	ticks := min(max(ms, -gregorian/10_000), (most-gregorian)/10_000)*10_000 + gregorian
+	v := binary.BigEndian.AppendUint32(nil, uint32(ticks))
+	v = binary.BigEndian.AppendUint16(v, uint16(ticks>>32))
+	v = binary.BigEndian.AppendUint16(v, uint16(ticks>>48)|0x1000) // version 1
+	// Cassandra compares the other bytes as signed ones.
+	return append(v, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80)
+}
+
+// gregorian is the number of units of 100 ns from 1582-10-15, where the time of a UUID begins, to 1970.
+const gregorian = 0x01b21dd213814000
