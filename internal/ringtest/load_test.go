@@ -102,18 +102,23 @@ func (l *load) finish() {
 	l.done.Wait()
 }
 
-func (l *load) query(text string, values ...any) (*gocql.Query, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), loadPatience)
-	return l.s.Query(text, values...).WithContext(ctx).Consistency(gocql.Quorum), cancel
+func (l *load) query(text string, values ...any) *gocql.Query {
+	return l.s.Query(text, values...).Consistency(gocql.Quorum)
+}
+
+// atMost returns the context of one request, which ends after loadPatience.
+func atMost() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), loadPatience)
 }
 
 func (l *load) write(r *rand.Rand, id int) {
 	k := key{l.tables[r.IntN(len(l.tables))], r.IntN(days), id}
 	body := fmt.Sprint(r.Uint64())
 	begun := time.Now()
-	q, cancel := l.query("INSERT INTO "+k.table+" (day, id, body) VALUES (?, ?, ?)", k.day, k.id, body)
+	ctx, cancel := atMost()
 	defer cancel()
-	err := q.Exec()
+	q := l.query("INSERT INTO "+k.table+" (day, id, body) VALUES (?, ?, ?)", k.day, k.id, body)
+	err := q.ExecContext(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.count("write", begun, err); err == nil {
@@ -140,9 +145,10 @@ func (l *load) read(r *rand.Rand) {
 	l.mu.Unlock()
 	begun := time.Now()
 	var body string
-	q, cancel := l.query("SELECT body FROM "+k.table+" WHERE day = ? AND id = ?", k.day, k.id)
+	ctx, cancel := atMost()
 	defer cancel()
-	err := q.Scan(&body)
+	q := l.query("SELECT body FROM "+k.table+" WHERE day = ? AND id = ?", k.day, k.id)
+	err := q.ScanContext(ctx, &body)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -168,11 +174,12 @@ func (l *load) page(r *rand.Rand) {
 	}
 	l.mu.Unlock()
 	begun := time.Now()
-	q, cancel := l.query("SELECT id, body FROM "+table+" WHERE day = ?", day)
+	ctx, cancel := atMost()
 	defer cancel()
+	q := l.query("SELECT id, body FROM "+table+" WHERE day = ?", day)
 	got := map[key]string{}
 	last := -1
-	rows := q.PageSize(500).Iter()
+	rows := q.PageSize(500).IterContext(ctx)
 	var id int
 	var body string
 	var wrong []string
@@ -307,8 +314,9 @@ func (l *load) verify(t *testing.T) {
 		got := map[key]string{}
 		double := 0
 		for day := range days {
-			q, cancel := l.query("SELECT id, body FROM "+table+" WHERE day = ?", day)
-			rows := q.Iter()
+			ctx, cancel := atMost()
+			q := l.query("SELECT id, body FROM "+table+" WHERE day = ?", day)
+			rows := q.IterContext(ctx)
 			var id int
 			var body string
 			for rows.Scan(&id, &body) {
