@@ -46,13 +46,13 @@ func (s *proposer) identities() [][]string {
 			rank -= 8
 		case c.Time != nil:
 			rank += 4
-		case byLuck(c):
+		case s.byLuck(c):
 			rank += 1000
 		}
 		if c.Distinct.High >= rows {
 			single = append(single, scored{c.Name, rank})
 		}
-		rest = append(rest, scored{c.Name, -c.Distinct.Value*boolTo(!byLuck(c)) + rank/1e6})
+		rest = append(rest, scored{c.Name, -c.Distinct.Value*boolTo(!s.byLuck(c)) + rank/1e6})
 	}
 	by := func(a, b scored) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.name, b.name)) }
 	slices.SortFunc(single, by)
@@ -108,7 +108,7 @@ func (s *proposer) oneMore(names []string) (out [][]string) {
 	for _, set := range named[:min(mostNamed, len(named))] {
 		more := 0
 		for _, c := range names {
-			if more < mostMore && !slices.Contains(set, c) && !s.isTime(c) && !byLuck(s.p.Column(c)) {
+			if more < mostMore && !slices.Contains(set, c) && !s.isTime(c) && !s.byLuck(s.p.Column(c)) {
 				out = append(out, append(slices.Clone(set), c))
 				more++
 			}

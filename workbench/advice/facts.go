@@ -174,10 +174,24 @@ func (s *facts) idLike(column string) bool {
 }
 
 // byLuck reports whether a column's values differ by luck if they do: they are measured, addresses, paths or
-// sentences, and not made to tell rows apart.
-func byLuck(c *profile.Column) bool {
-	text := c.Type.Kind == value.Text || c.Type.Kind == value.Ascii
-	return isFloat(c) || c.Type.Kind == value.Inet || text && (strings.HasPrefix(c.Min, "/") || strings.Contains(c.Min+c.Max, "://") || strings.ContainsAny(c.Min+c.Max, " \t\n"))
+// sentences, and not made to tell rows apart. A path or a sentence by which a query looks rows up, such as a
+// title, is a name, and was made for that.
+func (s *facts) byLuck(c *profile.Column) bool {
+	switch c.Type.Kind {
+	case value.Inet:
+		return true
+	case value.Text, value.Ascii:
+		ends := c.Min + c.Max
+		return (strings.HasPrefix(c.Min, "/") || strings.Contains(ends, "://") || strings.ContainsAny(ends, " \t\n")) && !s.looksUp(c.Name)
+	}
+	return isFloat(c)
+}
+
+// looksUp reports whether a query finds rows by a value of a column.
+func (s *facts) looksUp(column string) bool {
+	return slices.ContainsFunc(s.qs, func(q queries.Query) bool {
+		return q.Verb != queries.Insert && slices.ContainsFunc(q.Equal, func(e queries.Bound) bool { return e.Column == column })
+	})
 }
 
 // span returns the time that the data's event time covers, in seconds; 0 if it is unknown.

@@ -56,6 +56,27 @@ func TestIdentityIsMadeForIt(t *testing.T) {
 	}
 }
 
+// TestNamesThatAreLookedUp draws rows with a path or a sentence that never repeats within a day, and by which
+// a query looks rows up. It is the row's name, and the key needs no id.
+func TestNamesThatAreLookedUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(56, 78))
+	for what, text := range map[string]func() string{
+		"path":  func() string { return fmt.Sprintf("/%x", r.Uint64()) },
+		"title": func() string { return fmt.Sprintf("about %x and %x", r.Uint64(), r.IntN(100)) },
+	} {
+		var data strings.Builder
+		data.WriteString("day,name,body\n")
+		for i := range 8000 {
+			fmt.Fprintf(&data, "2026-03-%02d,%s,%x\n", 1+i/1000, text(), r.Uint64()&0xfff)
+		}
+		v := advisedOf(t, "SELECT body FROM a.posts WHERE day = ? AND name = ? -- 30/s\nSELECT name FROM a.posts WHERE day = ? LIMIT 100 -- 5/s\n"+
+			"INSERT INTO a.posts (day, name, body) VALUES (?, ?, ?) -- 60/s", data.String()).Verdict
+		if c := v.Clustering; len(c) != 1 || c[0] != "name" {
+			t.Errorf("%s: the clustering columns are %v, want name", what, c)
+		}
+	}
+}
+
 // TestIdsOfManyRows checks that the time in an id that many rows share is not taken for the time of each row.
 func TestIdsOfManyRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 43))

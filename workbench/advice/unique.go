@@ -20,7 +20,7 @@ const notLuck = 10
 func (s *measures) sound(set []string) bool {
 	if len(set) == 1 {
 		c := s.p.Column(set[0])
-		return !byLuck(c) && (c.Time == nil || c.Type.Kind == value.Timeuuid)
+		return !s.byLuck(c) && (c.Time == nil || c.Type.Kind == value.Timeuuid)
 	}
 	return s.expectedPairs(set) >= notLuck
 }
