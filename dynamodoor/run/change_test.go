@@ -296,7 +296,7 @@ func TestAMoverThatEnds(t *testing.T) {
 	must(t, r, "TagResource", changeTo(8))
 	ends := 0
 	for left := 1; ; left++ {
-		more, err := r.StepChange(&countdown{t.Context(), left}, "Tab")
+		more, err := r.StepChange(countingDown(t.Context(), left), "Tab")
 		if err != nil {
 			ends++
 			r = again(t, store, 1) // starts the door again

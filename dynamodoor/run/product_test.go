@@ -6,17 +6,24 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
 // countdown is the context of a client that disconnects after a number of checks.
 type countdown struct {
 	context.Context
-	left int
+	left atomic.Int64
+}
+
+func countingDown(ctx context.Context, checks int) *countdown {
+	c := &countdown{Context: ctx}
+	c.left.Store(int64(checks))
+	return c
 }
 
 func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
+	if c.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -32,7 +39,7 @@ func TestABatchOfStatementsEnds(t *testing.T) {
 		all = append(all, fmt.Sprintf(`{"Statement":"INSERT INTO Tab VALUE {'h':'a','r':'%d'}"}`, i))
 	}
 	s.store.took()
-	_, err := s.Do(&countdown{t.Context(), 5}, "BatchExecuteStatement", []byte(`{"Statements":[`+strings.Join(all, ",")+`]}`), nil)
+	_, err := s.Do(countingDown(t.Context(), 5), "BatchExecuteStatement", []byte(`{"Statements":[`+strings.Join(all, ",")+`]}`), nil)
 	if err == nil {
 		t.Error("a batch goes on when its client has gone")
 	}
