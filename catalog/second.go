@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Once the rows of a logical table were copied to a second physical table, its physical table has
-// another name, because no store can rename a table. The door hides that name from clients and never
-// uses it again.
+// A change can copy the rows of a logical table to a second physical table. No store can rename a
+// table, so the second one keeps its own name. The door hides that name from clients. It never uses the
+// name for another table.
 
 // Second is a second physical table of a logical table.
 type Second struct {

@@ -22,8 +22,7 @@ var (
 	indexWorld = flag.Int("indexes.histories", 12, "the number of its histories of each kind")
 )
 
-// anIndex is an index of table Tab in a history, whose key attributes are a partition key and
-// perhaps a sort key.
+// anIndex is an index of table Tab in a history. Its key is a partition key, and perhaps a sort key.
 type anIndex struct {
 	name, hash, sort string
 	shards           int    // 0: it is not sharded

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
 )
 
-// TestWhatAStubStandsFor checks that a Scan shows an item at the place of the stub that its move has
-// left, and at its new place if the stub was put where nothing was.
+// TestWhatAStubStandsFor checks where a Scan shows an item. If a move left the stub, the Scan shows the
+// item at the stub's place. If the stub was put where nothing was, the Scan shows the item at its new place.
 func TestWhatAStubStandsFor(t *testing.T) {
 	item := attribute.NewItem(attribute.Attribute{Name: "r", Value: attribute.String("1")})
 	for generation, ofMove := range map[int64]bool{0: false, 7: true} {

@@ -59,8 +59,8 @@ func (p *keysPage) sideBySide() {
 	p.raw("</section>\n")
 }
 
-// sizeLimits returns the sizes that matter, and what they mean: the user's own limit if there is one,
-// else those of Cassandra.
+// sizeLimits returns the sizes to draw as lines, and a text that explains them. If the user gave a limit,
+// it returns that one. Otherwise it returns Cassandra's.
 func (p *keysPage) sizeLimits() (limits []tick, meaning string) {
 	for i := range p.r.Keys {
 		if o := p.r.Keys[i].Values.Over; o != nil && o.Bytes > 0 {
