@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// A read that uses the old and the new places of rows compares what both have of one slice. If one of
-// the layouts has buckets of time, or both have, each segment is a slice of time that has only a few
-// buckets of either. The slices leave no gap, because a row can be in only one of its places.
+// During a change, a read can use the old and the new places of rows. It compares what both have of one
+// slice. If a layout has buckets of time, each segment is a slice of time with only a few buckets of
+// either layout. The slices leave no gap: a row can be in only one of its places, so both are read whole.
 //
-// A scan of a table of strategy time shows the rows of each physical partition where it meets that, and
-// not a logical partition as a whole at the bucket that owns it: buckets are filled and emptied all the
-// time, so that the owner would change while the scan is under way, and rows would be shown twice or not
-// at all. The places that a scan goes by can be the old ones while the new ones answer.
+// A scan of a table of strategy time shows the rows of each physical partition where it meets that
+// partition. It does not show a logical partition as a whole at the bucket that owns it. Buckets are
+// filled and emptied all the time, so the owner would change during the scan, and the scan would show
+// rows twice or not at all. The places that a scan goes by can be the old ones while the new ones answer.
 
 // bothSegments yields the segments of one logical partition for a read that uses both places of rows.
 func (p *Select) bothSegments(b *analysis.BoundSelect, dir Directory, index int, key, after [][]byte) iter.Seq[Segment] {
