@@ -268,7 +268,7 @@ func (m *Member) Alone(ctx context.Context) (bool, error) {
 	if self == nil || m.opts.Now().Sub(since) <= length {
 		return false, nil
 	}
-	doors, err := m.tables.doors(ctx)
+	doors, err := m.tables.allDoors(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -282,7 +282,7 @@ func (m *Member) Alone(ctx context.Context) (bool, error) {
 
 // Knows refuses a change if some door does not know all of its steps.
 func (m *Member) Knows(ctx context.Context, steps ...string) error {
-	doors, err := m.tables.doors(ctx)
+	doors, err := m.tables.allDoors(ctx)
 	if err != nil {
 		return err
 	}
@@ -330,7 +330,7 @@ func (m *Member) Barrier(ctx context.Context, t Table, generation int64) error {
 	defer tick.Stop()
 	var of []*Door
 	for {
-		doors, err := m.tables.doors(ctx)
+		doors, err := m.tables.allDoors(ctx)
 		if err == nil {
 			var passed bool
 			if passed, of = b.look(m.opts.Now(), m.withoutGone(doors)); passed {

@@ -45,11 +45,19 @@ const (
 // tables are the fleet's tables, in the catalogue's keyspace.
 type tables struct{ session catalog.Session }
 
-// query executes a statement at QUORUM, or at LOCAL_QUORUM if the store does not have QUORUM.
+// query executes a statement at LOCAL_QUORUM. So a door goes on while another data centre is down.
 func (t tables) query(ctx context.Context, cql string, values ...[]byte) ([]catalog.Row, error) {
-	rows, err := t.session.Query(ctx, wire.Quorum, cql, values...)
-	if err != nil && definite(err) {
-		rows, err = t.session.Query(ctx, wire.LocalQuorum, cql, values...)
+	return t.session.Query(ctx, wire.LocalQuorum, cql, values...)
+}
+
+// everywhere executes a statement at EACH_QUORUM, which reaches what any door reads or writes at
+// LOCAL_QUORUM in its own data centre. If the store does not have that level, it executes the
+// statement at QUORUM, or else at LOCAL_QUORUM.
+func (t tables) everywhere(ctx context.Context, cql string, values ...[]byte) (rows []catalog.Row, err error) {
+	for _, level := range []wire.Consistency{wire.EachQuorum, wire.Quorum, wire.LocalQuorum} {
+		if rows, err = t.session.Query(ctx, level, cql, values...); err == nil || !definite(err) {
+			break
+		}
 	}
 	return rows, err
 }
@@ -137,9 +145,17 @@ func (t tables) write(ctx context.Context, d *Door) error {
 	return err
 }
 
-// doors returns all doors, by id.
+// doors returns all doors, by id. Those of other data centres may be as they were a moment ago.
 func (t tables) doors(ctx context.Context) ([]*Door, error) {
-	rows, err := t.query(ctx, readDoors, []byte(scope))
+	return listDoors(t.query(ctx, readDoors, []byte(scope)))
+}
+
+// allDoors returns all doors of all data centres, by id.
+func (t tables) allDoors(ctx context.Context) ([]*Door, error) {
+	return listDoors(t.everywhere(ctx, readDoors, []byte(scope)))
+}
+
+func listDoors(rows []catalog.Row, err error) ([]*Door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the doors: %w", err)
 	}
@@ -174,9 +190,9 @@ func (t tables) published(ctx context.Context) ([]Publication, error) {
 func (t tables) publish(ctx context.Context, p Publication) error {
 	key, generation, step := keyOf(p.Table), bigint(p.Generation), []byte(p.Step)
 	for {
-		there, err := t.query(ctx, writePublished, append(key, generation, step)...)
+		there, err := t.everywhere(ctx, writePublished, append(key, generation, step)...)
 		if err == nil && refused(there) && there[0].Int("generation") < p.Generation {
-			replaced, wrong := t.query(ctx, replacePublished, slices.Concat([][]byte{generation, step}, key, [][]byte{generation})...)
+			replaced, wrong := t.everywhere(ctx, replacePublished, slices.Concat([][]byte{generation, step}, key, [][]byte{generation})...)
 			if wrong == nil && refused(replaced) {
 				continue // another door has replaced or withdrawn it
 			}
@@ -191,7 +207,7 @@ func (t tables) publish(ctx context.Context, p Publication) error {
 
 // withdraw removes what is published of a table, up to a generation.
 func (t tables) withdraw(ctx context.Context, of Table, generation int64) error {
-	if _, err := t.query(ctx, removePublished, append(keyOf(of), bigint(generation))...); err != nil {
+	if _, err := t.everywhere(ctx, removePublished, append(keyOf(of), bigint(generation))...); err != nil {
 		return fmt.Errorf("withdraw generation %d of %s: %w", generation, of, err)
 	}
 	return nil

@@ -142,6 +142,7 @@ func TestRing(t *testing.T) {
 	t.Run("local", func(t *testing.T) { locality(t, "local", 2, nodes) })
 	t.Run("untouched", func(t *testing.T) { untouched(t, binary, nodes) })
 	t.Run("changes", func(t *testing.T) { nodes = changes(t, binary, nodes, o) })
+	t.Cleanup(func() { nodes[len(nodes)-1].Close() }) // the node that joined
 	t.Run("local after changes", func(t *testing.T) { locality(t, "changed", 2, nodes) })
 }
 
@@ -226,36 +227,39 @@ func locality(t *testing.T, keyspace string, replicas int, nodes []*cassandra.In
 	for range 3 { // until it is known how long rows are
 		read("SELECT title, body FROM "+keyspace+".blogs WHERE day = ?", 0)
 	}
-	for _, n := range nodes {
-		if out, err := n.Tools().Nodetool("-pp", "settraceprobability", "1"); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
+	trace(t, "1", nodes...)
 	for day := range days {
 		read("SELECT title, body FROM "+keyspace+".blogs WHERE day = ?", day)
 		read("SELECT count(*) FROM "+keyspace+".blogs WHERE day = ?", day)
 		read("SELECT body FROM "+keyspace+".blogs WHERE day = ? AND title = ?", day, "title 7")
 	}
-	for _, n := range nodes {
-		if out, err := n.Tools().Nodetool("-pp", "settraceprobability", "0"); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+	trace(t, "0", nodes...)
+	pairs, requests := reads(t, direct, "blogs", days*40*2)
+	here, all := 0, 0
+	for p, n := range pairs {
+		all += n
+		if p.asked == p.reader {
+			here += n
 		}
 	}
-	here, all, requests := reads(t, direct, keyspace, "blogs", days*40*2)
 	t.Logf("%d of %d shards were read by the node that was asked, in %d requests", here, all, requests)
 	if here*20 < all*19 {
-		t.Errorf("%d of %d shards were read by the node that was asked", here, all)
+		t.Errorf("%d of %d shards were read by the node that was asked; by that node and the reader: %v", here, all, pairs)
 	}
 }
 
-// reads counts the reads of single partitions that traces tell of: those at the node that
-// was asked, all, which are least or more, and the requests that they were of.
-func reads(t *testing.T, s *gocql.Session, keyspace, table string, least int) (here, all, requests int) {
+// pair is the node that was asked for partitions, and the node that read them.
+type pair struct{ asked, reader string }
+
+// reads counts the reads of single partitions of a table that traces tell of, which are least or
+// more, and the requests that they were of.
+func reads(t *testing.T, s *gocql.Session, table string, least int) (counts map[pair]int, requests int) {
 	t.Helper()
+	all := 0
 	// A node writes its traces after its answers.
 	await(t, "the nodes have written their traces", time.Second, func() (bool, error) {
 		before := all
-		here, all, requests = 0, 0, 0
+		counts, all, requests = map[pair]int{}, 0, 0
 		var id gocql.UUID
 		var coordinator net.IP
 		sessions := s.Query("SELECT session_id, coordinator FROM system_traces.sessions").Iter()
@@ -265,12 +269,9 @@ func reads(t *testing.T, s *gocql.Session, keyspace, table string, least int) (h
 			of := 0
 			events := s.Query("SELECT source, activity FROM system_traces.events WHERE session_id = ?", id).Iter()
 			for events.Scan(&at, &activity) {
-				if activity != "Executing single-partition query on "+table {
-					continue
-				}
-				of++
-				if at.Equal(coordinator) {
-					here++
+				if activity == "Executing single-partition query on "+table {
+					counts[pair{coordinator.String(), at.String()}]++
+					of++
 				}
 			}
 			if err := events.Close(); err != nil {
@@ -283,5 +284,5 @@ func reads(t *testing.T, s *gocql.Session, keyspace, table string, least int) (h
 		}
 		return all >= least && all == before, sessions.Close()
 	})
-	return here, all, requests
+	return counts, requests
 }

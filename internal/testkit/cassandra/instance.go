@@ -149,7 +149,7 @@ func (i *Instance) configure() error {
 	if err := os.WriteFile(filepath.Join(i.layout.ConfigDir, "cassandra.yaml"), b.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("configure Cassandra: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(i.layout.ConfigDir, "cassandra-rackdc.properties"), []byte(rackdc), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(i.layout.ConfigDir, "cassandra-rackdc.properties"), []byte(i.layout.rackdc()), 0o644); err != nil {
 		return fmt.Errorf("configure Cassandra: %w", err)
 	}
 	b.Reset()

@@ -3,6 +3,7 @@
 package cassandra
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/template"
@@ -22,6 +23,9 @@ type Options struct {
 	// those of up to the last ten seconds.
 	Durable bool
 
+	// Datacenter and Rack are the place of the node; default datacenter1 and rack1.
+	Datacenter, Rack string
+
 	// Settings are further lines of cassandra.yaml, such as "batch_size_fail_threshold: 50KiB".
 	Settings []string
 }
@@ -36,6 +40,8 @@ func (o Options) withDefaults() Options {
 	if o.HeapMB == 0 {
 		o.HeapMB = 512
 	}
+	o.Datacenter = cmp.Or(o.Datacenter, "datacenter1")
+	o.Rack = cmp.Or(o.Rack, "rack1")
 	return o
 }
 
@@ -108,8 +114,8 @@ auto_snapshot: false
 {{range .Settings}}{{.}}
 {{end}}`))
 
-// rackdc is cassandra-rackdc.properties: the place of each node.
-const rackdc = "dc=datacenter1\nrack=rack1\n"
+// rackdc is cassandra-rackdc.properties: the place of a node.
+func (l layout) rackdc() string { return "dc=" + l.Datacenter + "\nrack=" + l.Rack + "\n" }
 
 var logback = template.Must(template.New("logback.xml").Parse(`<configuration>
   <appender name="FILE" class="ch.qos.logback.core.FileAppender">

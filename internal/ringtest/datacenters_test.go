@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ringtest
+
+import (
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
+)
+
+// TestDatacenters puts a door in front of two data centres of one node each. The door's contact point
+// is in the other data centre. Requests at LOCAL_QUORUM must stay in the door's own, and go on
+// without an error when the other one fails.
+func TestDatacenters(t *testing.T) {
+	north := launch(t, 1, cassandra.Options{Datacenter: "north"})[0]
+	south, err := cassandra.Join(t.Context(), cassandra.Options{Datacenter: "south", HeapMB: heapMB}, []*cassandra.Instance{north})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(south.Close)
+	binary, addr := build(t), loopback.FreeAddr(t)
+	serve(t, binary, addr, "--cassandra", north.Addr(), "--local-dc", "south")
+	client := session(t, addr, func(c *gocql.ClusterConfig) { c.Consistency = gocql.LocalQuorum })
+	exec(t, client, "CREATE KEYSPACE k WITH replication = {'class': 'NetworkTopologyStrategy', 'north': 1, 'south': 1}")
+	exec(t, client, "CREATE TABLE k.plain (day int, id int, body text, PRIMARY KEY (day, id)) WITH speculative_retry = 'NEVER'")
+	exec(t, client, "CREATE TABLE k.blogs (day int, id int, body text, PRIMARY KEY (day, id)) WITH write_sharding = {'shards': '20'} AND speculative_retry = 'NEVER'")
+	const rows = 100
+	work := func() (failed error) {
+		for id := range rows {
+			for _, table := range []string{"k.plain", "k.blogs"} {
+				if err := client.Query("INSERT INTO "+table+" (day, id, body) VALUES (1, ?, 'b')", id).Exec(); err != nil {
+					return fmt.Errorf("write row %d of %s: %w", id, table, err)
+				}
+			}
+		}
+		for _, table := range []string{"k.plain", "k.blogs"} {
+			var n int
+			if err := client.Query("SELECT count(*) FROM " + table + " WHERE day = 1").Scan(&n); err != nil || n != rows {
+				return fmt.Errorf("%d rows of %s are counted, not %d: %w", n, table, rows, err)
+			}
+			if n := client.Query("SELECT id, body FROM " + table + " WHERE day = 1").Iter().NumRows(); n != rows {
+				return fmt.Errorf("%d rows of %s are read, not %d", n, table, rows)
+			}
+		}
+		return nil
+	}
+	if err := work(); err != nil {
+		t.Fatal(err)
+	}
+	trace(t, "1", north, south)
+	if err := work(); err != nil {
+		t.Fatal(err)
+	}
+	trace(t, "0", north, south)
+	own := host(t, south)
+	for table, least := range map[string]int{"plain": 2, "blogs": 40} {
+		pairs, _ := reads(t, session(t, south.Addr(), nil), table, least)
+		t.Logf("reads of %s: %v", table, pairs)
+		if len(pairs) != 1 || pairs[pair{own, own}] == 0 {
+			t.Errorf("reads of %s at LOCAL_QUORUM, by the node that was asked and the reader: %v; only %s is in the door's data centre", table, pairs, own)
+		}
+	}
+	if err := north.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); { // longer than a lease of the door
+		if err := work(); err != nil {
+			t.Fatalf("while the other data centre is down: %v", err)
+		}
+	}
+}
+
+// trace sets the share of requests that the nodes trace.
+func trace(t *testing.T, share string, nodes ...*cassandra.Instance) {
+	t.Helper()
+	for _, n := range nodes {
+		if out, err := n.Tools().Nodetool("-pp", "settraceprobability", share); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
+
+// host returns the address of a node without its port.
+func host(t *testing.T, n *cassandra.Instance) string {
+	t.Helper()
+	h, _, err := net.SplitHostPort(n.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
