@@ -66,7 +66,7 @@ func run(ctx context.Context, o options) error {
 	if err := b.start(ctx); err != nil {
 		return err
 	}
-	if err := measure.Run(ctx, o.Only, measure.Part{Name: "point operations", Run: b.points}, measure.Part{Name: "pages and whole days", Run: b.pages}, measure.Part{Name: "embedded engine", Run: b.engine}); err != nil {
+	if err := measure.Run(ctx, o.Only, measure.Part{Name: "point operations", Run: b.points}, measure.Part{Name: "pages and whole days", Run: b.pages}, measure.Part{Name: "embedded engine", Run: b.engine}, measure.Part{Name: "capacity", Run: b.capacity}); err != nil {
 		return err
 	}
 	return o.Report(b.report, b.report.print)

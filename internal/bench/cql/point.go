@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
@@ -62,7 +63,7 @@ func (b *bench) compare(ctx context.Context, what string, operations []operation
 		for _, inFlight := range []int{1, 48} {
 			measure.Progress("%s %s, %d in flight", what, op.name, inFlight)
 			samples, err := measure.Rounds(ctx, b.rounds, len(arms), func(i int) (measure.Sample, error) {
-				s, err := b.once(arms[i], op, inFlight)
+				s, err := b.once(arms[i], op, inFlight, b.length)
 				if err != nil {
 					err = fmt.Errorf("%s: %w", arms[i].name, err)
 				}
@@ -79,7 +80,7 @@ func (b *bench) compare(ctx context.Context, what string, operations []operation
 	return nil
 }
 
-func (b *bench) once(a arm, op operation, inFlight int) (measure.Sample, error) {
+func (b *bench) once(a arm, op operation, inFlight int, length time.Duration) (measure.Sample, error) {
 	c, err := dial(a.server.Addr)
 	if err != nil {
 		return measure.Sample{}, err
@@ -91,7 +92,7 @@ func (b *bench) once(a arm, op operation, inFlight int) (measure.Sample, error) 
 	}
 	var raw []byte
 	own, backend := measure.CPU(a.server.PID), b.storeCPU()
-	s, err := c.drive(inFlight, b.length, func(dst []byte, i int) []byte {
+	s, err := c.drive(inFlight, length, func(dst []byte, i int) []byte {
 		var n int
 		raw, n = op.values(raw[:0], i*7919%b.rows)
 		p := wire.Params{Consistency: wire.LocalOne}
