@@ -472,6 +472,60 @@ func (l lossy) Query(ctx context.Context, cl wire.Consistency, cql string, value
 	return rows, err
 }
 
+// TestUnknownOutcomes lets the store lose the answer of each conditional write of a CREATE and a DROP,
+// once after and once before it has carried it out.
+func TestUnknownOutcomes(t *testing.T) { each(t, testUnknownOutcomes) }
+
+func testUnknownOutcomes(t *testing.T, b *backend) {
+	for name, carriedOut := range map[string]bool{"t1": true, "t2": false} {
+		s := &uncertain{Session: b.session, carriedOut: carriedOut, lost: map[string]bool{}}
+		d := New(Options{Session: s, Now: time.Now, UUID: uuid})
+		if _, err := d.Create(t.Context(), b.entry(name, 8), b.keyspaceOf(b.door(nil)), b.createPhysical(b.session, name)); err != nil {
+			t.Fatalf("CREATE, carried out %v: %v", carriedOut, err)
+		}
+		applied, stale := b.settled()
+		if len(applied) != 1 || applied[0].Table != name || len(stale) != 0 {
+			t.Fatalf("after CREATE, carried out %v: %+v, stale %+v", carriedOut, applied, stale)
+		}
+		if err := d.Drop(t.Context(), applied[0], func(ctx context.Context) error {
+			_, err := b.session.Query(ctx, wire.LocalQuorum, "DROP TABLE "+b.keyspace+"."+name)
+			return err
+		}); err != nil {
+			t.Fatalf("DROP, carried out %v: %v", carriedOut, err)
+		}
+		if e, err := b.door(nil).Entry(t.Context(), b.keyspace, name); e != nil || err != nil {
+			t.Errorf("after DROP, carried out %v: %+v, %v", carriedOut, e, err)
+		}
+		if len(s.lost) != 4 { // INSERT, UPDATE to active, UPDATE to dropping, DELETE
+			t.Errorf("the answers of %d statements were lost: %v", len(s.lost), s.lost)
+		}
+	}
+}
+
+// uncertain loses the answer of each conditional write once: after it was carried out, or instead.
+type uncertain struct {
+	Session
+	carriedOut bool
+	lost       map[string]bool
+}
+
+func (u *uncertain) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error) {
+	state := ""
+	if strings.HasPrefix(cql, "UPDATE") {
+		state = string(values[2])
+	}
+	if key := cql + state; strings.Contains(cql, " IF ") && strings.Contains(cql, "evenkeel.layouts") && !strings.HasPrefix(cql, "CREATE") && !u.lost[key] {
+		u.lost[key] = true
+		if u.carriedOut {
+			if _, err := u.Session.Query(ctx, cl, cql, values...); err != nil {
+				return nil, err
+			}
+		}
+		return nil, &wire.Error{Code: wire.CodeWriteTimeout, WriteType: wire.WriteCAS, Message: "the answer was lost"}
+	}
+	return u.Session.Query(ctx, cl, cql, values...)
+}
+
 // TestFormats holds entries to be written in the first format that can say them, so that
 // a door which does not know a layout refuses it, and to be read in any.
 func TestFormats(t *testing.T) {

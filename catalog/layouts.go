@@ -38,6 +38,45 @@ func (t layouts) apply(ctx context.Context, cql string, values ...[]byte) (bool,
 	return len(rows) == 1 && rows[0].Bool("[applied]"), nil
 }
 
+// Unknown says that the store does not know whether a conditional write took place. That happens when
+// others read or write the same row at once. A read at SERIAL ends what is left of the write.
+func Unknown(err error) bool {
+	var e *wire.Error
+	return errors.As(err, &e) && (e.Code == wire.CodeCASWriteUnknown || e.Code == wire.CodeWriteTimeout && e.WriteType == wire.WriteCAS)
+}
+
+// outcome says what has become of a conditional write, by the entry that is there now.
+type outcome int
+
+const (
+	missed  outcome = iota // another door has changed the entry
+	written                // it took place
+	open                   // it did not take place, and still can
+)
+
+// decide applies a write to the entry of e. Where the store does not know the outcome, decide reads the
+// entry, and repeats a write that did not take place.
+func (t layouts) decide(ctx context.Context, e *Entry, of func(now *Entry) outcome, cql string, values ...[]byte) (bool, error) {
+	for {
+		ok, err := t.apply(ctx, cql, values...)
+		if !Unknown(err) {
+			return ok, err
+		}
+		now, wrong := t.get(ctx, e.Keyspace, e.Table)
+		if wrong != nil {
+			return false, err
+		}
+		if is := of(now); is != open {
+			return is == written, nil
+		}
+	}
+}
+
+// same says whether now is what an operation has written as e.
+func (e *Entry) same(now *Entry) bool {
+	return now != nil && now.Owner == e.Owner && now.State == e.State
+}
+
 // createLayouts creates the table of layouts.
 const createLayouts = `CREATE TABLE IF NOT EXISTS evenkeel.layouts (keyspace_name text, table_name text, physical_name text, table_id uuid, ` +
 	`state text, strategy text, "by" text, hash text, shards int, "column" text, generation bigint, statement text, owner uuid, ` +
@@ -47,7 +86,15 @@ const whereKey = " WHERE keyspace_name = ? AND table_name = ?"
 
 // insert adds an entry if there is none.
 func (t layouts) insert(ctx context.Context, e *Entry) (bool, error) {
-	return t.apply(ctx, "INSERT INTO evenkeel.layouts (keyspace_name, table_name, "+columns+
+	return t.decide(ctx, e, func(now *Entry) outcome {
+		switch {
+		case now == nil:
+			return open
+		case e.same(now):
+			return written
+		}
+		return missed
+	}, "INSERT INTO evenkeel.layouts (keyspace_name, table_name, "+columns+
 		") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS",
 		append([][]byte{[]byte(e.Keyspace), []byte(e.Table)}, e.values()...)...)
 }
@@ -55,14 +102,30 @@ func (t layouts) insert(ctx context.Context, e *Entry) (bool, error) {
 // replace replaces old by e, if the entry is still old.
 func (t layouts) replace(ctx context.Context, old, e *Entry) (bool, error) {
 	values := append(e.values(), []byte(e.Keyspace), []byte(e.Table), []byte(old.State), old.Owner[:], millis(old.Started))
-	return t.apply(ctx, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
+	return t.decide(ctx, e, func(now *Entry) outcome {
+		switch {
+		case e.same(now):
+			return written
+		case old.same(now):
+			return open
+		}
+		return missed
+	}, `UPDATE evenkeel.layouts SET physical_name = ?, table_id = ?, state = ?, strategy = ?, "by" = ?, hash = ?, `+
 		`shards = ?, "column" = ?, generation = ?, statement = ?, owner = ?, started_at = ?`+whereKey+
 		" IF state = ? AND owner = ? AND started_at = ?", values...)
 }
 
 // remove deletes an entry if it has not changed.
 func (t layouts) remove(ctx context.Context, e *Entry) (bool, error) {
-	return t.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF state = ? AND owner = ? AND started_at = ?",
+	return t.decide(ctx, e, func(now *Entry) outcome {
+		switch {
+		case now == nil:
+			return written
+		case e.same(now):
+			return open
+		}
+		return missed
+	}, "DELETE FROM evenkeel.layouts"+whereKey+" IF state = ? AND owner = ? AND started_at = ?",
 		[]byte(e.Keyspace), []byte(e.Table), []byte(e.State), e.Owner[:], millis(e.Started))
 }
 
@@ -70,6 +133,11 @@ func (t layouts) remove(ctx context.Context, e *Entry) (bool, error) {
 // state.
 func (t layouts) removeID(ctx context.Context, e *Entry) error {
 	_, at, _ := e.columns()
-	_, err := t.apply(ctx, "DELETE FROM evenkeel.layouts"+whereKey+" IF table_id = ?", []byte(e.Keyspace), []byte(e.Table), idOrNull(at))
+	_, err := t.decide(ctx, e, func(now *Entry) outcome {
+		if now != nil && now.ID == e.ID {
+			return open
+		}
+		return written
+	}, "DELETE FROM evenkeel.layouts"+whereKey+" IF table_id = ?", []byte(e.Keyspace), []byte(e.Table), idOrNull(at))
 	return err
 }

@@ -186,7 +186,8 @@ func (t tables) published(ctx context.Context) ([]Publication, error) {
 	return all, nil
 }
 
-// publish writes a publication, unless that generation or a later one is published.
+// publish writes a publication, unless that generation or a later one is published. It repeats what the
+// store does not know to have done.
 func (t tables) publish(ctx context.Context, p Publication) error {
 	key, generation, step := keyOf(p.Table), bigint(p.Generation), []byte(p.Step)
 	for {
@@ -198,6 +199,9 @@ func (t tables) publish(ctx context.Context, p Publication) error {
 			}
 			err = wrong
 		}
+		if catalog.Unknown(err) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("publish generation %d of %s: %w", p.Generation, p.Table, err)
 		}
@@ -207,10 +211,16 @@ func (t tables) publish(ctx context.Context, p Publication) error {
 
 // withdraw removes what is published of a table, up to a generation.
 func (t tables) withdraw(ctx context.Context, of Table, generation int64) error {
-	if _, err := t.everywhere(ctx, removePublished, append(keyOf(of), bigint(generation))...); err != nil {
-		return fmt.Errorf("withdraw generation %d of %s: %w", generation, of, err)
+	for {
+		_, err := t.everywhere(ctx, removePublished, append(keyOf(of), bigint(generation))...)
+		if catalog.Unknown(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("withdraw generation %d of %s: %w", generation, of, err)
+		}
+		return nil
 	}
-	return nil
 }
 
 // keyOf returns the primary key of a table's publication.
