@@ -14,8 +14,8 @@ import (
 
 // A page over many shards waits for the slowest of them: over 200 shards, 87% of pages include one
 // of the slowest hundredth of answers. So the door sends a read that is part of a fan-out to a
-// second host if the first takes longer than 99 of 100 such reads did lately. The first answer
-// counts. (Dean and Barroso, "The Tail at Scale", CACM 2013.)
+// second host if the first takes longer than 99 of 100 such reads did lately, at that host or at most
+// hosts. The first answer counts. (Dean and Barroso, "The Tail at Scale", CACM 2013.)
 //
 // The door hedges only parts of fan-outs that execute a SELECT below SERIAL. It sends everything
 // else once. At most one in twenty such reads is hedged, so that a cluster that is slow as a whole
@@ -35,6 +35,7 @@ const (
 // hedges holds the reads of a cluster that wait to be hedged, and the budget for hedges.
 type hedges struct {
 	budget              atomic.Int64 // in units of 1/hedgeOneIn of a hedge
+	usual               atomic.Int64 // see usual, in nanoseconds; 0 while no host is known
 	won, lost, failed   atomic.Int64
 	overBudget, nowhere atomic.Int64
 
@@ -240,12 +241,13 @@ func (l *link) put(c *conn, req wire.Message, to store.Receiver, tag uint32) boo
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.first, p.stream = c, stream
-	slow := time.Duration(c.host.latency.slow.Load())
+	h := l.p.cluster.hedges
+	slow := time.Duration(min(c.host.latency.slow.Load(), h.usual.Load()))
 	if p.to == nil || slow == 0 || len(l.p.live.Load().hosts) < 2 {
 		return true // it has its answer, or it is unknown which reads are slow, or there is no other host
 	}
 	p.due = p.sent.Add(max(slow, hedgeLeast))
-	l.p.cluster.hedges.add(p)
+	h.add(p)
 	return true
 }
 
@@ -349,9 +351,9 @@ func (p *part) receive(resp wire.Message, of *second) {
 		switch {
 		case resp.Op == wire.OpError:
 		case of != nil:
-			of.host.latency.add(time.Since(of.sent))
+			cl.took(of.host, time.Since(of.sent))
 		case first != nil:
-			first.host.latency.add(time.Since(p.sent))
+			cl.took(first.host, time.Since(p.sent))
 		}
 		if to != nil {
 			cl.hedges.remove(p)
@@ -365,6 +367,13 @@ func (p *part) receive(resp wire.Message, of *second) {
 	}
 	to.Receive(p.tag, resp)
 	p.link.p.queues.wide.Leave(&p.link.wide)
+}
+
+// took notes how long a host took to answer a part.
+func (cl *Cluster) took(h *host, d time.Duration) {
+	if h.latency.add(d) {
+		cl.hedges.usual.Store(int64(usual(cl.hostList())))
+	}
 }
 
 func (h *hedges) outcome(resp wire.Message, second bool) {

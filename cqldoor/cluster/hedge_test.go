@@ -39,6 +39,7 @@ func slowed(t testing.TB, ring *tokenRing, o Options) *slowRing {
 	for _, h := range r.cl.hostList() {
 		h.latency.slow.CompareAndSwap(0, int64(time.Millisecond)) // a host that other hosts come before answers little
 	}
+	r.cl.hedges.usual.Store(int64(usual(r.cl.hostList())))
 	// On a busy machine, some of these were slow, and hedged.
 	r.settled()
 	r.cl.hedges.budget.Store(hedgeBurst * hedgeOneIn)
@@ -150,6 +151,36 @@ func TestHedge(t *testing.T) {
 		default:
 		}
 	}
+}
+
+// TestHedgeOfAHostThatIsOftenSlow checks that a node which is slow so often that this is usual for it
+// is judged by the others: its reads are hedged after what is slow for them.
+func TestHedgeOfAHostThatIsOftenSlow(t *testing.T) {
+	r := newSlowRing(t, Options{})
+	for _, h := range r.cl.hostList() {
+		for i := range 2 * latencyRecent {
+			d := time.Millisecond
+			if h == r.cl.topology.Load().host(1) && i%10 == 0 {
+				d = time.Minute
+			}
+			r.cl.took(h, d)
+		}
+	}
+	if got := r.cl.topology.Load().host(1).latency.slow.Load(); time.Duration(got) < 30*time.Second {
+		t.Fatalf("for the node it is usual to take %v", time.Duration(got))
+	}
+	r.holdNode(1)
+	key := r.keysOf(1, 1)[0]
+	select {
+	case op := <-r.part(selecting, wire.LocalQuorum, key):
+		if at := r.nodesOf(string(key)); op != wire.OpResult || !slices.Equal(at, []int{1, 2}) {
+			t.Errorf("the read came to nodes %v and is answered by %s", at, op)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the read is not hedged")
+	}
+	r.release()
+	r.settled()
 }
 
 // TestHedgesAreOfReads checks that writes, conditions, serial reads and single reads are sent once,

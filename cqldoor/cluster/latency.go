@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,8 +29,8 @@ const (
 	latencyRecent = 2000
 )
 
-// add counts an answer.
-func (l *latency) add(d time.Duration) {
+// add counts an answer. It reports whether it has computed slow.
+func (l *latency) add(d time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.count[bucketOf(d)]++
@@ -44,7 +45,25 @@ func (l *latency) add(d time.Duration) {
 	if l.since++; l.all >= latencyKnown && (l.since >= latencyKnown || l.slow.Load() == 0) {
 		l.since = 0
 		l.slow.Store(int64(l.quantile()))
+		return true
 	}
+	return false
+}
+
+// usual returns the median of what is slow for each host; the lower one of two. A host that stands
+// still for more than a hundredth of the time does not raise it, as it raises its own.
+func usual(hosts []*host) time.Duration {
+	slow := make([]int64, 0, len(hosts))
+	for _, h := range hosts {
+		if s := h.latency.slow.Load(); s != 0 {
+			slow = append(slow, s)
+		}
+	}
+	if len(slow) == 0 {
+		return 0
+	}
+	slices.Sort(slow)
+	return time.Duration(slow[(len(slow)-1)/2])
 }
 
 // quantile returns the upper end of the bucket of the 99th percentile. The caller holds mu.

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
@@ -31,7 +34,14 @@ func (b *bench) onRing(ctx context.Context) error {
 	for _, n := range r.nodes {
 		b.store = append(b.store, n.PID())
 	}
-	return measure.Run(ctx, b.Only, measure.Part{Name: "token-aware point reads", Run: r.routing}, measure.Part{Name: "hedged pages", Run: r.hedging})
+	err = measure.Run(ctx, b.Only, measure.Part{Name: "token-aware point reads", Run: r.routing}, measure.Part{Name: "hedged pages", Run: r.hedging})
+	if err != nil {
+		for _, d := range r.started {
+			d.Stop()
+			measure.Progress("the door at %s printed: %s", d.Addr, d.Printed())
+		}
+	}
+	return err
 }
 
 func (r *ring) close() {
@@ -110,41 +120,80 @@ func (r *ring) routing(ctx context.Context) error {
 }
 
 // hedging compares pages over 50 shards, through a door that hedges and one that does not, while a
-// node stands still for a tenth of the time.
+// node stands still for a tenth of the time. The pages are asked for at a steady rate, so that those
+// which fall into a pause count as often as they come.
 func (r *ring) hedging(ctx context.Context) error {
 	const shards, page, still, of = 50, 100, 100 * time.Millisecond, time.Second
-	hedging, err := r.door(ctx)
-	if err != nil {
-		return err
-	}
-	not, err := r.door(ctx, "--hedge", "off")
-	if err != nil {
-		return err
-	}
-	_, table, err := r.create(ctx, hedging, 3, shards)
-	if err != nil {
-		return err
-	}
-	var ways []way
-	for _, d := range []struct {
-		name string
-		door *measure.Process
-	}{{"hedge off", not}, {"hedge on", hedging}} {
-		s, err := r.session(d.door)
+	const every, pages = 25 * time.Millisecond, 400
+	var arms []string
+	var doors []*measure.Process
+	for _, hedge := range []string{"off", "on"} {
+		d, err := r.door(ctx, "--hedge", hedge)
 		if err != nil {
 			return err
 		}
-		ways = append(ways, way{d.name, func() (int, int, error) { return readPage(s, table, page) }})
+		arms, doors = append(arms, "hedge "+hedge), append(doors, d)
 	}
+	_, table, err := r.create(ctx, doors[0], 3, shards)
+	if err != nil {
+		return err
+	}
+	var sessions []*gocql.Session
+	for _, d := range doors {
+		s, err := r.session(d)
+		if err != nil {
+			return err
+		}
+		sessions = append(sessions, s)
+	}
+	what := fmt.Sprintf("a page of %d over %d shards each %v; one of %d nodes stands still for %v in each second", page, shards, every, ringNodes, still)
+	measure.Progress("%s", what)
 	ctx, end := context.WithCancel(ctx)
 	ended := make(chan error)
 	go func() { ended <- pulse(ctx, r.nodes[ringNodes-1], still, of) }()
-	err = r.ways(ctx, fmt.Sprintf("page of %d over %d shards; one of %d nodes stands still for %v in each second", page, shards, ringNodes, still), ways, 300, page)
+	samples, err := measure.Rounds(ctx, r.rounds, len(arms), func(i int) (measure.Sample, error) {
+		own, backend := measure.CPU(doors[i].PID), r.storeCPU()
+		s, err := paced(every, pages, func() error {
+			n, _, err := readPage(sessions[i], table, page)
+			if err == nil && n != page {
+				err = fmt.Errorf("%d rows came, not %d", n, page)
+			}
+			return err
+		})
+		s.CPU, s.Backend = measure.CPU(doors[i].PID)-own, r.storeCPU()-backend
+		return s, err
+	})
 	end()
 	if wrong := <-ended; err == nil {
 		err = wrong
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	for i, name := range arms {
+		r.report.addPoint(what, 1, name, samples[i])
+	}
+	return nil
+}
+
+// paced begins a number of requests, one each so often, whether the earlier ones have ended or not.
+func paced(every time.Duration, n int, request func() error) (measure.Sample, error) {
+	s := measure.Sample{Requests: n, Latencies: make([]time.Duration, n)}
+	var all errgroup.Group
+	begun := time.Now()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for i := range n {
+		due := <-tick.C
+		all.Go(func() error {
+			err := request()
+			s.Latencies[i] = time.Since(due)
+			return err
+		})
+	}
+	err := all.Wait()
+	s.Wall = time.Since(begun)
+	return s, err
 }
 
 // pulse pauses a node for a part of each period until ctx is done. The node then goes on.

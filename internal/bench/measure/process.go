@@ -41,9 +41,8 @@ func Launch(ctx context.Context, name, addr, binary string, args ...string) (*Pr
 	}
 	p := &Process{Name: name, Addr: addr, PID: cmd.Process.Pid, cmd: cmd, log: &log}
 	for range 200 {
-		c, err := net.DialTimeout("tcp", addr, time.Second)
-		if err == nil {
-			c.Close()
+		// Another process may have taken the port meanwhile.
+		if pid, err := Listener(addr); err == nil && pid == p.PID {
 			return p, nil
 		}
 		select {

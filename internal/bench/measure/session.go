@@ -8,7 +8,8 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 )
 
-// Connect opens a session of the driver as a fast application would.
+// Connect opens a session of the driver as a fast application would, with the server at addr alone:
+// doors in front of one store tell the driver of each other.
 func Connect(addr string) (*gocql.Session, error) {
 	c := gocql.NewCluster(addr)
 	c.ProtoVersion = 4
@@ -16,6 +17,7 @@ func Connect(addr string) (*gocql.Session, error) {
 	c.Timeout, c.ConnectTimeout = 30*time.Second, 30*time.Second
 	c.WriteCoalesceWaitTime = 0
 	c.Consistency = gocql.LocalOne
-	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	c.DisableInitialHostLookup = true
+	c.Events.DisableNodeStatusEvents, c.Events.DisableTopologyEvents = true, true
 	return c.CreateSession()
 }
