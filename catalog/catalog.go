@@ -38,13 +38,15 @@ type Catalog struct {
 	layouts layouts
 }
 
+const defaultPoll = 100 * time.Millisecond
+
 // New makes a catalogue. It sends nothing until a method is called.
 func New(o Options) *Catalog {
 	if o.Lease <= 0 {
 		o.Lease = time.Minute
 	}
 	if o.Poll <= 0 {
-		o.Poll = 100 * time.Millisecond
+		o.Poll = defaultPoll
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

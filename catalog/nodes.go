@@ -17,6 +17,10 @@ type nodes struct {
 	poll time.Duration // how often to ask again
 }
 
+// Agree waits for a limited time until the nodes of a session's store have the same schema, and reports
+// whether they do.
+func Agree(ctx context.Context, s Session) bool { return nodes{s, defaultPoll}.agree(ctx) }
+
 // agree waits for a limited time until the nodes of the backend have the same schema, and reports
 // whether they do. A node that is read after that knows of all earlier changes.
 func (n nodes) agree(ctx context.Context) bool {

@@ -79,6 +79,9 @@ func (m *memory) Query(_ context.Context, cl wire.Consistency, cql string, value
 		put("settings", 1, "name, value")
 	case cql == readSettings:
 		return all("settings"), nil
+	case cql == "SELECT schema_version FROM system.local":
+		return []catalog.Row{{"schema_version": []byte("v")}}, nil
+	case strings.HasPrefix(cql, "SELECT schema_version FROM system.peers"):
 	case strings.HasPrefix(cql, "SELECT column_name FROM"):
 		return []catalog.Row{{"column_name": []byte("schema_version")}}, nil
 	case strings.HasPrefix(cql, "SELECT table_name FROM system_schema.tables"), strings.HasPrefix(cql, "CREATE TABLE IF NOT EXISTS evenkeel."):
@@ -363,6 +366,34 @@ func (i *interrupted) Query(ctx context.Context, cl wire.Consistency, cql string
 	}
 	i.at--
 	return i.Session.Query(ctx, cl, cql, values...)
+}
+
+// TestNodesThatLearnLate lets a door join while one of two nodes does not know a table yet that
+// another door has just created. The door must wait until both know it.
+func TestNodesThatLearnLate(t *testing.T) {
+	s := &late{Session: newMemory(), ignorant: 5}
+	if _, err := newDoor(s, "a:1").Beat(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// late is a session over two nodes, which are asked in turn. The second one does not know a table until
+// it was asked for its schema a number of times.
+type late struct {
+	catalog.Session
+	turn, ignorant int
+}
+
+func (l *late) EachNode(context.Context, string) (rows []catalog.Row, all bool, err error) {
+	l.ignorant--
+	return []catalog.Row{{"schema_version": []byte("new")}, {"schema_version": fmt.Appendf(nil, "new%.*s", max(0, l.ignorant), "-----")}}, true, nil
+}
+
+func (l *late) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]catalog.Row, error) {
+	if l.turn++; l.turn%2 == 0 && l.ignorant > 0 && cql == readPublished {
+		return nil, wire.Invalidf("table published does not exist")
+	}
+	return l.Session.Query(ctx, cl, cql, values...)
 }
 
 // TestDoesNotJoin refuses doors that do not know what the others go by.

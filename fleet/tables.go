@@ -83,7 +83,8 @@ func (t tables) ensure(ctx context.Context) error {
 	if err := t.addColumn(ctx, rows); err != nil {
 		return err
 	}
-	// Some nodes may not know a new table yet.
+	// Another door may have created a table just now, so that some nodes do not know it yet.
+	catalog.Agree(ctx, t.session)
 	for _, read := range []func() error{
 		func() error { _, err := t.doors(ctx); return err },
 		func() error { _, err := t.published(ctx); return err },
