@@ -29,3 +29,22 @@ SELECT * FROM g.results WHERE player = ? ORDER BY ended DESC LIMIT 20 -- 300/s`,
 		t.Errorf("%s: %s is %+v", c.Design, name, i)
 	}
 }
+
+// TestLostRowsAreCounted checks that it is counted, and not estimated, that a key of a time tells all
+// rows apart, though no single column does.
+func TestLostRowsAreCounted(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("device,at\n")
+	for i := range 1_200_000 {
+		fmt.Fprintf(&data, "d%d,%d\n", i%600, 1_767_225_600_000+int64(i/600)*60_000+int64(i%10)*7)
+	}
+	r := advisedOf(t, `INSERT INTO g.readings (device, at) VALUES (?, ?) -- 10/s
+SELECT * FROM g.readings WHERE device = ? ORDER BY at DESC LIMIT 20 -- 30/s`, data.String())
+	c := &r.Candidates[0]
+	if c.PartitionKey[0] != "device" {
+		t.Fatalf("%s is advised", c.Design)
+	}
+	for name, i := range c.Intervals {
+		t.Errorf("%s: %s is %+v", c.Design, name, i)
+	}
+}

@@ -117,8 +117,8 @@ func (s *Study) Next() []profile.Candidate {
 	return out
 }
 
-// Alone returns the verdict's designs whose partitions did not all fit into memory beside those of
-// the other designs. Measured alone, in one lane (profile.Options.OneLane), they fit, or their
+// Alone returns the verdict's designs whose partitions, or rows to look for lost ones, did not all fit
+// into memory beside those of the other designs. Measured alone, in one lane (profile.Options.OneLane), they fit, or their
 // intervals are narrower. Take takes the measurements.
 func (s *Study) Alone() []profile.Candidate {
 	s.asked = nil
@@ -146,7 +146,7 @@ func (s *Study) inexact() (out []*Design) {
 		return nil
 	}
 	add := func(d *Design) {
-		if m := s.exactly(d); m != nil && !(m.Partitions.Exact && m.RowSizes.P99.Exact && m.ByteSizes.P99.Exact) && !slices.Contains(out, d) {
+		if m := s.exactly(d); m != nil && !(m.Partitions.Exact && m.RowSizes.P99.Exact && m.ByteSizes.P99.Exact && m.Lost.Exact) && !slices.Contains(out, d) {
 			out = append(out, d)
 		}
 	}

@@ -28,7 +28,6 @@ const (
 	// lostBytes is what all samples of whole primary keys together may take.
 	lostBytes    = 48 << 20
 	lostKeyBytes = 32
-	mostLost     = 1 << 19
 )
 
 // measurer holds what one goroutine counts.
@@ -121,7 +120,7 @@ func newMeasurer(l *layout, o Options) *measurer {
 		}
 	}
 	lanes := o.lanes()
-	size := min(mostLost, lostBytes/lostKeyBytes/max(1, lanes*counted))
+	size := lostBytes / lostKeyBytes / max(1, lanes*counted)
 	for range l.primary {
 		m.whole = append(m.whole, sketch.NewSample[uint32](size))
 	}
