@@ -20,7 +20,7 @@ type inputFlags struct {
 	Format     string   `enum:"auto,csv,jsonl,parquet" default:"auto" help:"Of ${enum} (${default}: by what the file holds and its name)."`
 	Delimiter  string   `placeholder:"CHAR" help:"Between CSV fields: a character, or tab. By default found out, of comma, tab, semicolon and bar."`
 	Header     string   `enum:"auto,yes,no" default:"auto" help:"Of ${enum}: does the first record of CSV name the columns? (${default}: yes, unless it has a number, a date or the like.)"`
-	Columns    []string `placeholder:"A,B" help:"Names of the columns of CSV without a header, in their order; c1, c2, … by default."`
+	Columns    []string `placeholder:"A,B" help:"Names of the columns of CSV, in their order, if it has no header, or in place of the header's; c1, c2, … by default."`
 	MaxBadRows int64    `default:"0" help:"How many bad rows to pass over before giving up (${default})."`
 }
 

@@ -35,6 +35,8 @@ type question struct {
 	Format     string  `json:"format"`
 	Delimiter  string  `json:"delimiter"`
 	Header     string  `json:"header"`
+	Columns    string  `json:"columns"`    // separated by commas
+	DateOrder  string  `json:"date_order"` // col=dmy or col=mdy, several separated by spaces or commas
 }
 
 // design is a candidate that can be compared.
@@ -186,6 +188,10 @@ func (d *data) advise(ctx context.Context, q *question, t *talk) (*advised, erro
 	if err != nil {
 		return nil, err
 	}
+	first, err := monthsFirst(q.DateOrder)
+	if err != nil {
+		return nil, err
+	}
 	if err := d.open(ctx, q); err != nil {
 		return nil, err
 	}
@@ -193,7 +199,7 @@ func (d *data) advise(ctx context.Context, q *question, t *talk) (*advised, erro
 	if src, ok := d.in.(*rows.Source); ok {
 		_, size = src.Progress()
 	}
-	d.po = profile.Options{Types: types, MaxBadRows: q.MaxBadRows, Progress: func(read, n int64) {
+	d.po = profile.Options{Types: types, MonthFirst: first, MaxBadRows: q.MaxBadRows, Progress: func(read, n int64) {
 		v := progress{Phase: phase, Rows: n}
 		if size > 0 {
 			v.Part = min(1, float64(read)/float64(size))
@@ -269,6 +275,11 @@ func (d *data) open(ctx context.Context, q *question) error {
 			return fmt.Errorf("--delimiter %q: one ASCII character is wanted, or tab", q.Delimiter)
 		}
 	}
+	if q.Columns != "" {
+		for _, name := range strings.Split(q.Columns, ",") {
+			o.Names = append(o.Names, strings.TrimSpace(name))
+		}
+	}
 	switch q.Header {
 	case "yes":
 		o.Header = rows.HasHeader
@@ -286,7 +297,7 @@ func (d *data) open(ctx context.Context, q *question) error {
 // typesOf reads col=type, col=type.
 func typesOf(text string) (map[string]*value.Type, error) {
 	types := make(map[string]*value.Type)
-	for _, pair := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\t' }) {
+	for _, pair := range pairs(text) {
 		column, name, _ := strings.Cut(pair, "=")
 		t := value.Named(strings.ToLower(name))
 		if t == nil || t.Kind == value.Counter || column == "" {
@@ -295,4 +306,21 @@ func typesOf(text string) (map[string]*value.Type, error) {
 		types[column] = t
 	}
 	return types, nil
+}
+
+// monthsFirst reads col=dmy, col=mdy, and says of each column whether the month comes first.
+func monthsFirst(text string) (map[string]bool, error) {
+	first := make(map[string]bool)
+	for _, pair := range pairs(text) {
+		column, order, _ := strings.Cut(pair, "=")
+		if column == "" || order != "dmy" && order != "mdy" {
+			return nil, &hinted{fmt.Errorf("--date-order %s: is neither col=dmy nor col=mdy", pair), "03/04/2024 is in April as dmy, in March as mdy"}
+		}
+		first[column] = order == "mdy"
+	}
+	return first, nil
+}
+
+func pairs(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\t' })
 }

@@ -137,6 +137,28 @@ func TestPage(t *testing.T) {
 		}
 	})
 
+	t.Run("names and dates that the file does not tell", func(t *testing.T) {
+		_, url := serve(t)
+		tab := b.Open(t, url)
+		var data strings.Builder
+		data.WriteString("nr,wann\n")
+		for i := range 300 {
+			fmt.Fprintf(&data, "%d,0%d/0%d/2024 10:00\n", i, 1+i%3, 4+i%5)
+		}
+		tab.Drop(write(t, "dates.csv", []byte(data.String())))
+		tab.Until(done)
+		tab.Do(chromedp.Click("#question details:not(#live) summary"), chromedp.SendKeys("#columns", "id, sent"), chromedp.SendKeys("#date_order", "sent=ymd"), chromedp.Click("#judge"))
+		tab.Until(failed)
+		if text := tab.Text("#failure"); !strings.Contains(text, "--date-order sent=ymd: is neither") {
+			t.Errorf("a wrong order of dates: %s", text)
+		}
+		for order, last := range map[string]string{"dmy": "2024-08-03", "mdy": "2024-03-08"} {
+			tab.Do(chromedp.SetValue("#date_order", "sent="+order), chromedp.Click("#judge"))
+			tab.Until(fmt.Sprintf(`document.querySelector("#report").textContent.includes(%q)`, last))
+			tab.Until(`!document.querySelector("#result").textContent.includes("wann")`)
+		}
+	})
+
 	t.Run("keyboard alone", func(t *testing.T) {
 		_, url := serve(t)
 		tab := b.Open(t, url)

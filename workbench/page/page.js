@@ -161,6 +161,7 @@ function question() {
     id: data.id, queries: $("queries").value, target: text("target"), region: text("region"), event_time: text("event_time"), types: text("types"),
     max_bad_rows: Math.trunc(Number(text("max_bad_rows").replaceAll(",", ""))) || 0, node_writes_per_second: Number(text("node_writes_per_second").replaceAll(",", "")) || 0,
     local_index: $("local_index").checked, format: text("format"), delimiter: $("delimiter").value, header: text("header"),
+    columns: text("columns"), date_order: text("date_order"),
   };
 }
 

@@ -115,6 +115,10 @@ func TestRead(t *testing.T) {
 		{"a.csv", "a;b\n1;\"x,1\"\n2;\"y,2\"\n", Options{}, [][]string{{"2", "1", "x,1"}, {"3", "2", "y,2"}}},
 		{"a.csv", "1,x\n2,y\n", Options{Names: []string{"a", "b"}}, [][]string{{"1", "1", "x"}, {"2", "2", "y"}}},
 		{"a.csv", "a,b\n1,x\n2,y\n", Options{Names: []string{"a", "b"}}, plain},
+		{"a.csv", "nr,name\n1,x\n2,y\n", Options{Names: []string{"a", "b"}}, plain},
+		{"a.csv", "nr,name\n1,x\n2,y\n", Options{Names: []string{"a", "b"}, Header: HasHeader}, plain},
+		{"a.csv", "v,w\nx,y\n", Options{Names: []string{"a", "b"}}, [][]string{{"1", "v", "w"}, {"2", "x", "y"}}},
+		{"a.csv", "nr,name\n1,x\n", Options{Names: []string{"a", "b"}, Header: NoHeader}, [][]string{{"1", "nr", "name"}, {"2", "1", "x"}}},
 		{"a.csv", "\r\n\na,b\r\n1,x\n2,y\n", Options{}, [][]string{{"4", "1", "x"}, {"5", "2", "y"}}},
 		// This is how cqlsh's COPY TO writes it.
 		{"a.csv", "a,b\n1,\"say \\\"hi\\\", he\\\\she\"\n2,\"{'k': 1, 'l': 2}\"\n3,a\\\\b\n", Options{}, [][]string{{"2", "1", `say "hi", he\she`}, {"3", "2", "{'k': 1, 'l': 2}"}, {"4", "3", `a\b`}}},

@@ -32,31 +32,34 @@ func newCSV(s *Source, st *stream, o Options, tabs bool) (*csvFormat, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Names != nil && len(o.Names) != len(first) {
+		return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("%s in the first row for %s", plural(len(first), "field"), plural(len(o.Names), "column name")), hint: "name each column once, in the order of the file"}
+	}
 	header := o.Header == HasHeader
 	if o.Header == GuessHeader {
-		header = true
-		for _, f := range first {
-			header = header && !isData(f)
-		}
-		if o.Names != nil {
-			header = strings.Join(first, "\x00") == strings.Join(o.Names, "\x00")
+		header = !slices.ContainsFunc(first, isData)
+		if header && o.Names != nil && !slices.Equal(first, o.Names) {
+			// Texts may be values, too. They are names if values such as numbers stand below them.
+			second, _, _, err := c.firstRecord(head[length:])
+			header = err == nil && slices.ContainsFunc(second, isData)
 		}
 	}
-	if !header {
-		if o.Names != nil && len(o.Names) != len(first) {
-			return nil, &Unreadable{Name: s.name, Line: 1, Err: fmt.Errorf("%s in the first row for %s", plural(len(first), "field"), plural(len(o.Names), "column name")), hint: "name each column once, in the order of the file"}
+	switch {
+	case header:
+		c.header, c.lines = length, lines
+		if o.Names != nil && !slices.Equal(first, o.Names) {
+			c.guessed = " (whose names the given ones replace)"
 		}
+	case o.Names == nil:
 		for i := range first {
 			first[i] = fmt.Sprintf("c%d", i+1)
 		}
-		if o.Names != nil {
-			first = o.Names
-		}
-		if o.Header == GuessHeader && o.Names == nil {
+		if o.Header == GuessHeader {
 			c.guessed = " (its first record has values: columns are c1, c2, …)"
 		}
-	} else {
-		c.header, c.lines = length, lines
+	}
+	if o.Names != nil {
+		first = o.Names
 	}
 	seen := make(map[string]int, len(first))
 	for i, name := range first {
