@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -106,12 +107,28 @@ func (o ownTables) ensureRollovers(ctx context.Context) error {
 // what names the tables in an error.
 func (o ownTables) create(ctx context.Context, what string, statements ...string) error {
 	for _, cql := range statements {
-		if _, err := o.Query(ctx, wire.LocalQuorum, cql); err != nil {
+		if err := CreateTable(ctx, o.Session, cql); err != nil {
 			return wrap("create "+what, err)
 		}
 		o.agree(ctx)
 	}
 	return nil
+}
+
+// CreateTable executes a CREATE TABLE for one of the doors' own tables. Reads of the table ask one
+// replica more than they need (speculative_retry 'ALWAYS'). Otherwise a node that was killed can keep
+// them waiting for as long as the others take it for alive, and a door loses its lease meanwhile. A
+// store that refuses the option gets the table without it.
+func CreateTable(ctx context.Context, s Session, cql string) error {
+	option := " WITH speculative_retry = 'ALWAYS'"
+	if strings.Contains(cql, ") WITH ") {
+		option = strings.Replace(option, "WITH", "AND", 1)
+	}
+	_, err := s.Query(ctx, wire.LocalQuorum, cql+option)
+	if definite(err) {
+		_, err = s.Query(ctx, wire.LocalQuorum, cql)
+	}
+	return err
 }
 
 // ensureKeyspace creates keyspace evenkeel if it does not exist, with the replication of keyspace like

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,13 @@ func testOnStore(t *testing.T, st store.Store) {
 		}
 	case err != nil:
 		t.Error(err)
+	}
+	// A node that has just been killed must not keep a door's reads waiting.
+	for _, name := range []string{"doors", "published", "settings"} {
+		rows, err := session.Query(t.Context(), wire.One, "SELECT speculative_retry FROM system_schema.tables WHERE keyspace_name = 'evenkeel' AND table_name = '"+name+"'")
+		if err != nil || len(rows) != 1 || strings.ToUpper(string(rows[0]["speculative_retry"])) != "ALWAYS" {
+			t.Errorf("speculative_retry of %s: %q, %v", name, rows, err)
+		}
 	}
 	// One door begins another change before the mover of the last one has withdrawn its publication.
 	published := func(want int64) {

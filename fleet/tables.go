@@ -73,8 +73,7 @@ func (t tables) ensure(ctx context.Context) error {
 			continue
 		}
 		err := t.ready(ctx, func() error { // some nodes may not know a new keyspace yet
-			_, err := t.session.Query(ctx, wire.LocalQuorum, d.cql)
-			return err
+			return catalog.CreateTable(ctx, t.session, d.cql)
 		})
 		if err != nil {
 			return fmt.Errorf("create table %s.%s: %w", catalog.Keyspace, d.table, err)
