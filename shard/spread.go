@@ -17,37 +17,6 @@ type Spread struct {
 	Rows []RowEpoch
 }
 
-// Of returns the range of a row whose first clustering column has the given value. compare orders
-// such values. Static columns are always in the spread's own Range.
-func (s *Spread) Of(first []byte, compare func(a, b []byte) int) Range {
-	for i := len(s.Rows) - 1; i >= 0; i-- {
-		if compare(first, s.Rows[i].From) >= 0 {
-			return s.Rows[i].Range
-		}
-	}
-	return s.Range
-}
-
-// Between returns the ranges that can have rows whose first clustering column is from low to
-// high, both included. nil is no bound.
-func (s *Spread) Between(low, high []byte, compare func(a, b []byte) int) []Range {
-	var out []Range
-	for i := -1; i < len(s.Rows); i++ {
-		r := s.Range
-		if i >= 0 {
-			r = s.Rows[i].Range
-			if high != nil && compare(high, s.Rows[i].From) < 0 {
-				break
-			}
-		}
-		if i+1 < len(s.Rows) && low != nil && compare(low, s.Rows[i+1].From) >= 0 {
-			continue // a later epoch has these rows
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
 // Places returns all shards that rows of the key can be in, in order.
 func (s *Spread) Places() []int {
 	if len(s.Rows) == 0 {

@@ -284,7 +284,7 @@ func (c *change) adoptTable(ctx context.Context, stmt *syntax.AlterTable, t *sha
 		// No generation of an earlier adoption is used again.
 		layout.Generation = c.opts.Now().UnixMicro()
 		layout.Used, one.entry.Adopted = max(carrier.UsedByHand, layout.Last()), layout.Generation
-		if err := c.mayAdopt(ctx, one); err != nil {
+		if err := c.refuseAdoption(ctx, one); err != nil {
 			return err
 		}
 	}
@@ -330,8 +330,8 @@ func (c *change) notOne(t *sharded, stmt *syntax.AlterTable) error {
 		t.entry, t.entry.Layout)
 }
 
-// mayAdopt returns an error if the table or the doors stand against an adoption.
-func (c *change) mayAdopt(ctx context.Context, one *adoption) error {
+// refuseAdoption refuses an adoption that the table or the doors stand against.
+func (c *change) refuseAdoption(ctx context.Context, one *adoption) error {
 	why, err := c.movers.against(ctx, one.like, one.physical, one.entry.Layout)
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
@@ -119,18 +118,6 @@ func (g *gathering) announce(ctx context.Context, to *buckets, req *cqldoor.Requ
 
 var errWideInBatch = wire.Invalidf("write_sharding: a BATCH cannot delete a range of many buckets of a table of strategy 'time'; send the deletion by itself, or bound the time that it is of")
 
-// kind returns the type for the physical batch. Writes that were atomic because they were in one
-// partition need a logged batch when they are spread.
-func (g *gathering) kind(asked wire.BatchType) wire.BatchType {
-	switch {
-	case asked != wire.BatchUnlogged || !g.split || !rule.On(rule.LoggedWhenSplit):
-		return asked
-	case g.counters:
-		return wire.BatchCounter // counters cannot be logged
-	}
-	return wire.BatchLogged
-}
-
 // check refuses conditions that span several shards.
 func (g *gathering) check() error {
 	switch {
@@ -192,7 +179,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 		}
 		text := string(it.Text)
 		h, v := syntax.Target(text), x.schema.view.Load()
-		if err := v.mayServe(h, text, keyspace); err != nil {
+		if err := v.refuseUnserved(h, text, keyspace); err != nil {
 			return err
 		}
 		if v.namesCatalogue(h, text, keyspace) {

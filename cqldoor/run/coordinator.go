@@ -367,28 +367,6 @@ func (e *coordinator) outgoing(req wire.Message) wire.Message {
 	return req
 }
 
-// hear collects the warnings and the trace of a response, and removes them from it.
-func (e *coordinator) hear(resp wire.Message) wire.Message {
-	if resp.Flags&(wire.FlagTracing|wire.FlagWarning|wire.FlagCustomPayload) == 0 {
-		return resp
-	}
-	p, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
-	if err != nil {
-		return resp // the reader will find the same fault
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.tracing == nil && p.TracingID != nil {
-		e.tracing = slices.Clone(p.TracingID)
-	}
-	for _, w := range p.WarningList() {
-		if w = e.told(w); w != "" {
-			e.warn(w)
-		}
-	}
-	return wire.Message{Op: resp.Op, Body: body}
-}
-
 // single notes that the client sent one statement, which the door carries out as a batch.
 func (e *coordinator) single() {
 	e.mu.Lock()

@@ -128,29 +128,3 @@ func nameTaken(name string) error {
 	return wire.Invalidf("write_sharding: the name %s is taken by write_sharding itself for this table; choose another name for the column, "+
 		"or create the table with another one for write_sharding's: 'column': '…'", identifier(name))
 }
-
-// refuseLayout refuses an ALTER TABLE that strategies time and rollover do not allow.
-func refuseLayout(stmt *syntax.AlterTable, l *shard.Layout) error {
-	timed := l.Strategy == shard.Time
-	if timed && slices.ContainsFunc(stmt.Add, func(c syntax.ColumnDef) bool { return c.Static }) {
-		return errStaticTimed
-	}
-	if err := checkDefaultTTL(stmt.With, l); err != nil {
-		return err
-	}
-	i := slices.IndexFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property })
-	if i < 0 {
-		return nil
-	}
-	declared, err := shardingOf(stmt.With)
-	if err != nil {
-		return err
-	}
-	if l.Strategy == shard.Rollover || declared["strategy"] == shard.Rollover.String() {
-		return errAlterRolled
-	}
-	if timed && (declared.names(optionFrom) || declared.names(optionRowsFrom) || declared.names(optionKey)) {
-		return errEpochTimed
-	}
-	return nil
-}

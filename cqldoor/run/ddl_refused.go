@@ -20,7 +20,7 @@ var (
 	errMask    = wire.Invalidf("write_sharding: MASKED WITH is not supported on sharded tables yet: a fan-out would read masked values")
 )
 
-// These are the errors for features that tables of strategy time do not support yet.
+// These are the errors for features that tables of strategies time and rollover do not support yet.
 var (
 	errEpochTimed = wire.Invalidf("write_sharding: 'from', 'rows_from' and 'key' mean nothing under strategy 'time': each key has the same shards in each bucket; " +
 		"change 'shards' or 'bucket' of all keys")
@@ -33,8 +33,8 @@ var (
 	errTruncateTimed = wire.Invalidf("write_sharding: TRUNCATE of a table of strategy 'time' is not supported yet; delete its partitions, or drop the table and create it again")
 )
 
-// mayTruncate refuses the TRUNCATE of a table that cannot be truncated, now or at all.
-func (v *view) mayTruncate(n syntax.Name) error {
+// refuseTruncate refuses the TRUNCATE of a table that cannot be truncated, now or at all.
+func (v *view) refuseTruncate(n syntax.Name) error {
 	t := v.tables[n.Keyspace][n.Name]
 	switch {
 	case t == nil:

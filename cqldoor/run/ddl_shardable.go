@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -113,6 +114,32 @@ func refuseFeatures(stmt *syntax.CreateTable) error {
 		if c.Mask != nil {
 			return errMask
 		}
+	}
+	return nil
+}
+
+// refuseLayout refuses an ALTER TABLE that strategies time and rollover do not allow.
+func refuseLayout(stmt *syntax.AlterTable, l *shard.Layout) error {
+	timed := l.Strategy == shard.Time
+	if timed && slices.ContainsFunc(stmt.Add, func(c syntax.ColumnDef) bool { return c.Static }) {
+		return errStaticTimed
+	}
+	if err := checkDefaultTTL(stmt.With, l); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(stmt.With, func(p syntax.Property) bool { return p.Name == catalog.Property })
+	if i < 0 {
+		return nil
+	}
+	declared, err := shardingOf(stmt.With)
+	if err != nil {
+		return err
+	}
+	if l.Strategy == shard.Rollover || declared["strategy"] == shard.Rollover.String() {
+		return errAlterRolled
+	}
+	if timed && (declared.names(optionFrom) || declared.names(optionRowsFrom) || declared.names(optionKey)) {
+		return errEpochTimed
 	}
 	return nil
 }

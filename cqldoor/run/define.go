@@ -48,7 +48,7 @@ func (x *definer) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head
 	case syntax.StatementBatch:
 		return false
 	case syntax.StatementTruncate:
-		if err := x.view.Load().mayTruncate(syntax.Name{Keyspace: at, Name: h.Name.Name}); err != nil {
+		if err := x.view.Load().refuseTruncate(syntax.Name{Keyspace: at, Name: h.Name.Name}); err != nil {
 			req.Error(err)
 			return true
 		}

@@ -119,9 +119,9 @@ func hides(keyspace, table string) bool {
 	return false
 }
 
-// mayServe refuses a statement on a table that this door cannot serve.
-func (v *view) mayServe(h syntax.Head, text, keyspace string) error {
-	if err := v.mayName(h, text, keyspace); err != nil || len(v.unserved) == 0 {
+// refuseUnserved refuses a statement on a table that this door cannot serve.
+func (v *view) refuseUnserved(h syntax.Head, text, keyspace string) error {
+	if err := v.refuseSecond(h, text, keyspace); err != nil || len(v.unserved) == 0 {
 		return err
 	}
 	for n := range syntax.Tables(text) {

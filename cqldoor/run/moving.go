@@ -318,7 +318,7 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 	if len(t.logical.Statics) > 0 {
 		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, staticColumns)
 	}
-	if err := c.mayBegin(ctx); err != nil {
+	if err := c.refuseOldDoors(ctx); err != nil {
 		return err
 	}
 	if _, err := c.movers.mover.Start(ctx, e, ks, t.physical, asked); err != nil {
@@ -331,8 +331,8 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 // reads and writes of static columns during a change have been shown to be right.
 const staticColumns = "the table has static columns, which doors do not move yet"
 
-// mayBegin returns an error if some door cannot follow a change.
-func (c *change) mayBegin(ctx context.Context) error {
+// refuseOldDoors refuses a change that some door cannot follow.
+func (c *change) refuseOldDoors(ctx context.Context) error {
 	if c.doors.member == nil {
 		return nil
 	}

@@ -44,7 +44,7 @@ func (c *change) alterKey(ctx context.Context, e *catalog.Entry, t *sharded, dec
 	if len(t.logical.Statics) > 0 {
 		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, staticColumns)
 	}
-	if err := c.mayBegin(ctx); err != nil {
+	if err := c.refuseOldDoors(ctx); err != nil {
 		return err
 	}
 	if _, err := c.movers.mover.StartKey(ctx, e, physical.Keyspaces[e.Keyspace], t.physical, key, declared[optionKey], n); err != nil {

@@ -28,10 +28,7 @@ func (a *applier) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mu
 	if e, ok := req.Link.(*coordinator); ok {
 		e.single()
 	}
-	b := wire.Batch{Type: wire.BatchLogged}
-	if counter {
-		b.Type = wire.BatchCounter
-	}
+	b := wire.Batch{Type: together(counter)}
 	return a.sendBatch(ctx, req, &b, ms, params, nil)
 }
 

@@ -52,7 +52,7 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 	if v.namesCatalogue(h, text, keyspace) {
 		return x.definer.serveAbsent(req, h, keyspace, text)
 	}
-	if err := v.mayServe(h, text, keyspace); err != nil {
+	if err := v.refuseUnserved(h, text, keyspace); err != nil {
 		return err
 	}
 	if ofRows(h.Kind) && (x.doors.lapsed() || req.Op == wire.OpPrepare && v.judgeAll(h, keyspace, text) == ofStore) {
@@ -153,7 +153,7 @@ func (x *queries) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
 	case syntax.StatementTruncate:
 		n := target(syntax.Target(text), keyspace)
-		if err := x.schema.view.Load().mayTruncate(n); err != nil {
+		if err := x.schema.view.Load().refuseTruncate(n); err != nil {
 			return err
 		}
 		if x.schema.view.Load().renamed(n, n.Keyspace) {

@@ -4,7 +4,6 @@ package run
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -110,24 +109,4 @@ func (e *coordinator) warn(w string) {
 	default:
 		e.warnings = append(e.warnings, w)
 	}
-}
-
-// prefix returns what is sent with the answer: the given warnings and those collected.
-func (e *coordinator) prefix(first []string) (p wire.Prefix) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	all := slices.Clone(first)
-	for _, w := range e.warnings {
-		if !slices.Contains(all, w) {
-			all = append(all, w)
-		}
-	}
-	if e.dropped > 0 {
-		all = append(all, fmt.Sprintf("evenkeel: %d further warnings of other shards are left out", e.dropped))
-	}
-	if len(all) > 0 {
-		p.Warnings = wire.AppendStringList(nil, all)
-	}
-	p.TracingID = e.tracing
-	return p
 }

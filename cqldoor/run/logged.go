@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+)
+
+// together returns the type of the batch that carries out one statement of a client in several
+// partitions. The statement was atomic in one partition, so its batch is logged.
+func together(counter bool) wire.BatchType {
+	if counter {
+		return wire.BatchCounter // counters cannot be logged
+	}
+	return wire.BatchLogged
+}
+
+// kind returns the type for the physical batch. Writes that were atomic because they were in one
+// partition need a logged batch when they are spread.
+func (g *gathering) kind(asked wire.BatchType) wire.BatchType {
+	if asked != wire.BatchUnlogged || !g.split || !rule.On(rule.LoggedWhenSplit) {
+		return asked
+	}
+	return together(g.counters)
+}
