@@ -63,7 +63,7 @@ func (s *ranker) extras(d *Design) []Extra {
 		if s.o.Target == DynamoDB {
 			e.Kind = "global secondary index" // an index's keys need not tell items apart
 		} else {
-			best = besides(best, d)
+			best = s.besides(best, d)
 		}
 		e.design, e.Key, e.Shards = best, s.keyOf(best), max(1, best.Shards)
 		for _, i := range groups[id] {
@@ -154,19 +154,37 @@ func (s *ranker) sparse(d *Design) string {
 	return fmt.Sprintf("%s have no value in %s, and are not in it", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
 }
 
-// besides returns a further table's design to which it adds the columns of the table's primary key,
-// as a materialized view requires. So the columns that tell rows apart in the table do so in the
-// further table, too.
-func besides(further, table *Design) *Design {
+// besides returns a further table's design to which it adds what tells rows apart: columns of the
+// table's primary key that do so by themselves, or else all of them, as a materialized view requires.
+func (s *ranker) besides(further, table *Design) *Design {
 	out := *further
 	out.AddID = table.AddID
-	for _, c := range append(table.columns(), table.Clustering...) {
+	key := append(table.columns(), table.Clustering...)
+	add := key
+	if !table.AddID {
+		for _, set := range s.tells {
+			if s.sound(set) && !slices.ContainsFunc(set, func(c string) bool { return !slices.Contains(key, c) }) && out.lacks(set) < out.lacks(add) {
+				add = set
+			}
+		}
+	}
+	for _, c := range add {
 		if !out.has(c) {
 			out.Clustering = append(slices.Clone(out.Clustering), c)
 			out.Desc = append(slices.Clone(out.Desc), false)
 		}
 	}
 	return &out
+}
+
+// lacks returns how many columns are not in a design's primary key, as they are.
+func (d *Design) lacks(columns []string) (n int) {
+	for _, c := range columns {
+		if !d.has(c) {
+			n++
+		}
+	}
+	return n
 }
 
 // bestFor returns the best design if only some of the queries are asked, and the inserts stay as

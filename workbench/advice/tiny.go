@@ -91,14 +91,14 @@ func (s *ranker) unserved(d *Design, extras []Extra) []Unserved {
 			if t := s.moreNodes(1); t != "" {
 				more = " (" + t + ")"
 			}
-			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s%s. %s", percent(u.Share), what, s.o.Target.furtherKind(), number(s.load.writes), number(rateOf(q)), more, s.o.Target.otherWay())
+			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s%s. %s", percent(u.Share), what, s.o.Target.furtherKind(), number(s.load.writes), number(rateOf(q)), more, s.o.Target.otherWay(rateOf(q)))
 		case s.filterCheaper(d, []int{i}):
 			filter, further := s.filterCosts(d, []int{i})
 			u.Why = fmt.Sprintf("%s of the load: %s, %s. That costs a %sth of what the writes to a further %s would cost", percent(u.Share), what, v.Why, number(math.Round(further/filter)), s.o.Target.furtherKind())
 		case s.changedOrder(q) != "":
 			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.changedOrder(q))
 		default:
-			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.o.Target.otherWay())
+			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.o.Target.otherWay(rateOf(q)))
 		}
 		out = append(out, u)
 	}
@@ -123,13 +123,23 @@ func (t Target) furtherKind() string {
 	return "table"
 }
 
-// otherWay says how to serve a query that is seldom asked.
-func (t Target) otherWay() string {
-	switch t {
-	case DynamoDB:
+// often is the rate from which a query is not asked now and then.
+const often = 1.0
+
+// otherWay says how to serve a query that neither the table nor a further one serves. A query that is
+// asked often must not read the whole table each time.
+func (t Target) otherWay(rate float64) string {
+	switch {
+	case rate >= often && t == DynamoDB:
+		return "Keep what it asks for as rows come, or ask an export of the table"
+	case t == DynamoDB:
 		return "Filter it, or ask an export of the table"
-	case Keyspaces:
+	case rate >= often && t == Keyspaces:
+		return "Keep what it asks for as rows come, or ask a copy of the table elsewhere"
+	case t == Keyspaces:
 		return "Filter it now and then, or ask a copy of the table elsewhere"
+	case rate >= often:
+		return "Keep what it asks for as rows come, such as sums in a counter table, ask a copy of the table, or give the column a storage-attached index"
 	}
 	return "Filter it now and then, ask a copy of the table, or give the column a storage-attached index"
 }

@@ -210,6 +210,10 @@ func (s *facts) nullsIn(d *Design) (names []string) {
 	})
 }
 
+// wideReads is the number of partitions that a query may read in a second. Six nodes of some cores do
+// not bear many more.
+const wideReads = 50_000
+
 // reasons says what the design is good for, in the order of the criteria.
 func (s *Study) reasons(list []ranked) []string {
 	d, c := list[0].d, &list[0].c
@@ -267,7 +271,14 @@ func (s *Study) reasons(list []ranked) []string {
 		case OnePartition:
 			one = append(one, q.Line)
 		case FanOut:
-			add("line %d reads %s partitions: %s", q.Line, number(v.Partitions), v.Why)
+			more := ""
+			if each := rateOf(q) * v.Partitions; each >= wideReads {
+				more = fmt.Sprintf("; at %s/s these are %s partitions a second. Keep what it asks for in a table of its own", number(rateOf(q)), number(each))
+				if len(q.Order) > 0 && q.Limit > 0 {
+					more += fmt.Sprintf(": the first %s rows of each key, written when they change", number(float64(q.Limit)))
+				}
+			}
+			add("line %d reads %s partitions: %s%s", q.Line, number(v.Partitions), v.Why, more)
 		}
 	}
 	if len(one) > 0 {
