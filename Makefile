@@ -32,8 +32,8 @@ help: ## this list
 build: ## bin/evenkeel
 	$(GO) build -o bin/evenkeel ./cmd/evenkeel
 
-check: ## the tests that need nothing but Go: no network, no other engine
-	$(GO) test -timeout $(HUNG) $(HERMETIC)
+check: ## the tests that need nothing but Go: no network, no other engine, and of the explorations a part
+	$(GO) test -short -timeout $(HUNG) $(HERMETIC)
 
 test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
 	$(GO) test -timeout $(HUNG) $(ALONE)

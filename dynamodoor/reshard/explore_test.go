@@ -643,7 +643,7 @@ func TestExplored(t *testing.T) {
 		{ops: []op{put20}, initial: 10, reads: 1, second: true},
 		{initial: 10, reads: 2, stalls: true, second: true},
 	} {
-		if raceDetector && len(w.ops)+int(w.reads) > 1 {
+		if (raceDetector || testing.Short()) && len(w.ops)+int(w.reads) > 1 {
 			continue // the other worlds cover every rule without it
 		}
 		n, fault := w.explore()
