@@ -34,11 +34,6 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if declared.names(optionAdopt) {
 		return c.adoptTable(ctx, stmt, nil, declared)
 	}
-	if len(stmt.With) > 1 {
-		return wire.Invalidf("write_sharding: change the layout of a table by itself, and its other options in another statement")
-	}
-	order := declared[optionChange]
-	delete(declared, optionChange)
 	s, err := c.catalog.Schema(ctx, c.keyspace)
 	if err != nil {
 		return errCatalog(err)
@@ -47,6 +42,14 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if table == nil || table.View != nil {
 		return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
 	}
+	if err := c.mayAlter(ctx, &sharded{entry: carrier.Plain(table), physical: table}); err != nil {
+		return err
+	}
+	if len(stmt.With) > 1 {
+		return wire.Invalidf("write_sharding: change the layout of a table by itself, and its other options in another statement")
+	}
+	order := declared[optionChange]
+	delete(declared, optionChange)
 	if order != "" && order != changePlan {
 		if len(declared) > 0 {
 			return wire.Invalidf("write_sharding: 'change': '%s' stands alone", order)

@@ -153,8 +153,8 @@ func testRightsBeforeRollover(r *rightful) {
 	}
 }
 
-// testRightsBeforeAdoption has a client adopt a table that it may not alter, then one that it may not
-// read. It does not learn of the row that is in a wrong shard.
+// testRightsBeforeAdoption has a client adopt a table that it may not alter, and give other orders about
+// its layout, then adopt one that it may not read. It does not learn of the row that is in a wrong shard.
 func testRightsBeforeAdoption(r *rightful) {
 	r.must(r.super, "CREATE TABLE r.by_hand (k int, shard int, c int, v int, PRIMARY KEY ((k, shard), c))")
 	r.must(r.superDirect, "INSERT INTO r.by_hand (k, shard, c) VALUES (4711, 2, 1)")
@@ -162,7 +162,10 @@ func testRightsBeforeAdoption(r *rightful) {
 	adopt := alter("'adopt': 'shard', 'shards': '1'")
 	r.refused(r.super, adopt, primitive.ErrorCodeInvalid, "k = 4711")
 	r.refused(r.nobody, adopt, primitive.ErrorCodeUnauthorized, "ALTER")
-	r.refused(r.nobody, alter("'adopt': ''"), primitive.ErrorCodeUnauthorized, "ALTER")
+	for _, options := range []string{"'adopt': ''", "'change': 'rollback'", "'change': 'status'", "'change': 'plan', 'shards': '2'", "'shards': '2'"} {
+		r.refused(r.nobody, alter(options), primitive.ErrorCodeUnauthorized, "ALTER")
+	}
+	r.refused(r.super, alter("'change': 'rollback'"), primitive.ErrorCodeInvalid, "no change of its layout is under way")
 
 	r.must(r.super, "GRANT ALTER ON r.by_hand TO nobody")
 	r.granted(adopt, "ALTER")
