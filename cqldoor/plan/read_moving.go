@@ -154,14 +154,15 @@ func (p *Select) tables() []*Table {
 }
 
 // span returns the first and the last bucket that can have rows of a slice. Unlike Buckets it leaves
-// out a bucket before whose beginning the slice ends, as slices do that cut has made.
+// out a bucket before whose beginning the slice ends, as slices do that cut has made. It keeps the first
+// bucket of the grid, which also has all earlier rows.
 func (t *Table) span(s analysis.Slice) (first, last int64) {
 	first, last = t.Buckets(s)
 	high := s.End
 	if t.Clustering[0].Desc {
 		high = s.Start
 	}
-	if !high.Inclusive && len(high.Prefix) == 1 && bytes.Equal(high.Prefix[0], t.timing.kind.First(t.timing.grid.Start(last))) {
+	if last > t.timing.grid.First() && !high.Inclusive && len(high.Prefix) == 1 && bytes.Equal(high.Prefix[0], t.timing.kind.First(t.timing.grid.Start(last))) {
 		last--
 	}
 	return first, last
