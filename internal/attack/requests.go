@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"compress/zlib"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -327,6 +329,11 @@ func (f *field) sendBroken(r *rand.Rand, s *server) {
 		return
 	}
 	req := itemsRequest(s, operation, string(text))
+	if r.IntN(6) == 0 {
+		packed, encoding := compressed(r, text)
+		req = itemsRequest(s, operation, string(packed))
+		req.Header.Set("Content-Encoding", encoding)
+	}
 	if r.IntN(10) == 0 {
 		name := pick(r, "Content-Type", "X-Amz-Target", "X-Amz-Date", "Authorization", "Content-Encoding", "Accept-Encoding", "Expect", "X-Amz-Content-Sha256", "X-Amz-Security-Token", "Origin", "Access-Control-Request-Headers")
 		req.Header.Set(name, pick(r, "", "gzip", "deflate", "gzip, gzip", "*;q=0", "text/plain", "AWS4-HMAC-SHA256", "AWS4-HMAC-SHA256 Credential=/////, SignedHeaders=;;;, Signature=", strings.Repeat("x", 9000), "null"))
@@ -351,6 +358,31 @@ func (f *field) sendBroken(r *rand.Rand, s *server) {
 		message := string(answer[:min(len(answer), 60)])
 		f.fault("server error "+message, "%s %s %.1500q: %d %s %v", req.Method, operation, text, resp.StatusCode, answer, err)
 	}
+}
+
+// compressed packs a body by gzip or deflate, and sometimes damages or names it wrongly.
+func compressed(r *rand.Rand, text []byte) (packed []byte, encoding string) {
+	var b bytes.Buffer
+	encoding = pick(r, "gzip", "deflate")
+	var w io.WriteCloser = gzip.NewWriter(&b)
+	if encoding == "deflate" {
+		w = zlib.NewWriter(&b)
+	}
+	if r.IntN(1000) == 0 {
+		text = append(text, bytes.Repeat([]byte{' '}, 64<<20)...) // a bomb
+	}
+	_, _ = w.Write(text) // into memory
+	_ = w.Close()
+	packed = b.Bytes()
+	switch r.IntN(6) {
+	case 0:
+		packed = mutate(r, packed)
+	case 1:
+		packed = packed[:r.IntN(len(packed)+1)]
+	case 2:
+		encoding = pick(r, "gzip", "deflate", "GZIP", "br")
+	}
+	return packed, encoding
 }
 
 // drawControl draws a request on tables, streams or statements.
