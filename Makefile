@@ -45,7 +45,7 @@ test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
 race: ## the tests under the race detector, the CQL door in front of a real Cassandra among them
 	$(GO) test -race -timeout $(HUNG) $(RACED)
 	# Left out of the router's: what measures memory, which the race detector changes, and what takes many minutes under it.
-	$(WITH) $(GO) test -race -p 1 -timeout $(HUNG) -skip '^(TestHistories|TestHistoriesAcrossTime|TestNarrow|TestLargeRows)$$' ./catalog ./cqldoor ./cqldoor/run
+	$(WITH) $(GO) test -race -p 1 -timeout $(HUNG) -skip '^(TestHistories|TestHistoriesAcrossPlain|TestHistoriesAcrossTime|TestNarrow|TestLargeRows)$$' ./catalog ./cqldoor ./cqldoor/run
 
 test-apps: deps build ## the storage tests of real applications, on the stores and on evenkeel; APPS chooses, UPDATE=yes writes docs/applications.md
 	$(GO) build -o bin/apps ./internal/apps
