@@ -11,6 +11,9 @@ import (
 
 var scalingParameter = regexp.MustCompile(`^(N|L[0-9]+|T[0-9]+|[+-]?[0-9]+)$`)
 
+// leastTarget is the least size in bytes that Cassandra takes as a target, or for flushes.
+const leastTarget = 1 << 20
+
 // checkUnified checks the options that only UnifiedCompactionStrategy has.
 func checkUnified(c map[string]string) error {
 	if text, ok := c["scaling_parameters"]; ok {
@@ -29,9 +32,12 @@ func checkUnified(c map[string]string) error {
 		to     *int64
 	}{{"target_sstable_size", &target}, {"flush_size_override", new(int64)}} {
 		if text, ok := c[of.option]; ok {
-			n, err := sizeInBytes(of.option, text)
-			if err != nil {
+			n, certain, err := sizeInBytes(of.option, text)
+			switch {
+			case err != nil:
 				return err
+			case certain && n < leastTarget:
+				return configError("%s %s is not acceptable, size must be at least %s", of.option, text, shortSize(leastTarget))
 			}
 			*of.to = n
 		}
@@ -48,9 +54,12 @@ func checkUnified(c map[string]string) error {
 		return configError("Invalid overlap inclusion method %s. The valid options are [NONE, SINGLE, TRANSITIVE].", text)
 	}
 	if text, ok := c["min_sstable_size"]; ok && !strings.EqualFold(text, "auto") {
-		n, err := sizeInBytes("min_sstable_size", text)
+		n, _, err := sizeInBytes("min_sstable_size", text)
 		if err != nil {
 			return err
+		}
+		if n < 0 {
+			return configError("Invalid configuration, min_sstable_size should be greater than or equal to 0 (zero)")
 		}
 		if float64(n) > 0.7*float64(target) {
 			return configError("Invalid configuration, min_sstable_size (%s) should be less than 70%% of the targetSSTableSize (%s)", shortSize(n), shortSize(target))
@@ -98,23 +107,23 @@ func checkPositive(c map[string]string, option string, bits int) error {
 // byteUnits are the units of sizes in Cassandra. Each is 1,024 times the one before.
 var byteUnits = []string{"B", "KiB", "MiB", "GiB", "TiB"}
 
-// sizeInBytes parses a size such as 512 MiB. It returns 0 for a text if it is not certain that
-// Cassandra refuses it.
-func sizeInBytes(option, text string) (int64, error) {
+// sizeInBytes parses a size such as 512 MiB. It reports false for a text that it cannot parse, if it
+// is not certain that Cassandra refuses it.
+func sizeInBytes(option, text string) (n int64, certain bool, err error) {
 	trimmed := strings.TrimSpace(text)
 	if !strings.HasSuffix(trimmed, "B") {
-		return 0, configError("%s %s is not a valid size in bytes: %s does not end in unit B", option, text, text)
+		return 0, false, configError("%s %s is not a valid size in bytes: %s does not end in unit B", option, text, text)
 	}
 	for i, unit := range slices.Backward(byteUnits) {
 		if number, ok := strings.CutSuffix(trimmed, unit); ok {
 			f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 			if err != nil {
-				return 0, nil
+				return 0, false, nil
 			}
-			return int64(f * float64(int64(1)<<(10*i))), nil
+			return int64(f * float64(int64(1)<<(10*i))), true, nil
 		}
 	}
-	return 0, nil
+	return 0, false, nil
 }
 
 // shortSize formats a size as Cassandra does.
