@@ -9,10 +9,14 @@ import "sync"
 type Recent struct {
 	mu         sync.RWMutex
 	young, old map[string]struct{}
+	bytes      int // of the young names
 }
 
 // recentNames is the largest number of names in each half of a set.
 const recentNames = 50_000
+
+// recentBytes is about the largest number of bytes of the names in each half of a set.
+const recentBytes = 16 << 20
 
 // Has reports whether a name is in the set.
 func (s *Recent) Has(name []byte) bool {
@@ -30,11 +34,15 @@ func (s *Recent) Has(name []byte) bool {
 func (s *Recent) Add(name []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.young) >= recentNames {
-		s.old, s.young = s.young, nil
+	if _, there := s.young[string(name)]; there {
+		return
+	}
+	if len(s.young) >= recentNames || s.bytes >= recentBytes {
+		s.old, s.young, s.bytes = s.young, nil, 0
 	}
 	if s.young == nil {
 		s.young = map[string]struct{}{}
 	}
 	s.young[string(name)] = struct{}{}
+	s.bytes += len(name)
 }
