@@ -472,8 +472,8 @@ func (l lossy) Query(ctx context.Context, cl wire.Consistency, cql string, value
 	return rows, err
 }
 
-// TestUnknownOutcomes lets the store lose the answer of each conditional write of a CREATE and a DROP,
-// once after and once before it has carried it out.
+// TestUnknownOutcomes creates and drops a table. The store loses its answer to each conditional write
+// once. In one run it carried out these writes; in the other it did not.
 func TestUnknownOutcomes(t *testing.T) { each(t, testUnknownOutcomes) }
 
 func testUnknownOutcomes(t *testing.T, b *backend) {
@@ -502,7 +502,8 @@ func testUnknownOutcomes(t *testing.T, b *backend) {
 	}
 }
 
-// uncertain loses the answer of each conditional write once: after it was carried out, or instead.
+// uncertain loses the answer to each conditional write once. carriedOut says whether it then carries
+// out the write.
 type uncertain struct {
 	Session
 	carriedOut bool

@@ -38,24 +38,26 @@ func (t layouts) apply(ctx context.Context, cql string, values ...[]byte) (bool,
 	return len(rows) == 1 && rows[0].Bool("[applied]"), nil
 }
 
-// Unknown says that the store does not know whether a conditional write took place. That happens when
-// others read or write the same row at once. A read at SERIAL ends what is left of the write.
+// Unknown reports whether err says that the store does not know if a conditional write took place. This
+// happens when other clients use the same row at the same time. After a read at SERIAL the outcome no
+// longer changes.
 func Unknown(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e) && (e.Code == wire.CodeCASWriteUnknown || e.Code == wire.CodeWriteTimeout && e.WriteType == wire.WriteCAS)
 }
 
-// outcome says what has become of a conditional write, by the entry that is there now.
+// outcome is the outcome of a conditional write. The present entry shows it.
 type outcome int
 
 const (
 	missed  outcome = iota // another door has changed the entry
 	written                // it took place
-	open                   // it did not take place, and still can
+	open                   // it did not take place, and can be repeated
 )
 
-// decide applies a write to the entry of e. Where the store does not know the outcome, decide reads the
-// entry, and repeats a write that did not take place.
+// decide applies a conditional write to the entry of e. It reports whether the write took place. If the
+// store does not know, decide reads the entry. It repeats the write if that did not take place. It
+// stops when ctx ends.
 func (t layouts) decide(ctx context.Context, e *Entry, of func(now *Entry) outcome, cql string, values ...[]byte) (bool, error) {
 	for {
 		ok, err := t.apply(ctx, cql, values...)
@@ -72,7 +74,7 @@ func (t layouts) decide(ctx context.Context, e *Entry, of func(now *Entry) outco
 	}
 }
 
-// same says whether now is what an operation has written as e.
+// same reports whether the present entry is the one that an operation wrote as e.
 func (e *Entry) same(now *Entry) bool {
 	return now != nil && now.Owner == e.Owner && now.State == e.State
 }

@@ -17,8 +17,8 @@ type nodes struct {
 	poll time.Duration // how often to ask again
 }
 
-// Agree waits for a limited time until the nodes of a session's store have the same schema, and reports
-// whether they do.
+// Agree waits until all nodes of the store have the same schema. It stops after a few seconds. It
+// reports whether the nodes agree.
 func Agree(ctx context.Context, s Session) bool { return nodes{s, defaultPoll}.agree(ctx) }
 
 // agree waits for a limited time until the nodes of the backend have the same schema, and reports

@@ -115,10 +115,10 @@ func (o ownTables) create(ctx context.Context, what string, statements ...string
 	return nil
 }
 
-// CreateTable executes a CREATE TABLE for one of the doors' own tables. Reads of the table ask one
-// replica more than they need (speculative_retry 'ALWAYS'). Otherwise a node that was killed can keep
-// them waiting for as long as the others take it for alive, and a door loses its lease meanwhile. A
-// store that refuses the option gets the table without it.
+// CreateTable executes a CREATE TABLE for one of the doors' own tables. It sets speculative_retry to
+// 'ALWAYS': each read then asks one replica more than it needs. Without this, a read can wait for a
+// killed node until the other nodes notice that it is down, and a door can lose its lease. If the store
+// refuses the option, CreateTable creates the table without it.
 func CreateTable(ctx context.Context, s Session, cql string) error {
 	option := " WITH speculative_retry = 'ALWAYS'"
 	if strings.Contains(cql, ") WITH ") {

@@ -40,10 +40,11 @@
 //  6. A door that does not know the catalogue's format, or the step of a change that is
 //     under way, does not join.
 //
-// A door reads and writes at LOCAL_QUORUM, so it goes on while another data centre is down. A
-// mover publishes, and reads the doors, at EACH_QUORUM: it reaches the quorum of each door, and no
-// layout changes while a data centre is down. If a store does not have that level, the mover uses
-// QUORUM; on Amazon Keyspaces LOCAL_QUORUM, and all doors must then be in one region.
+// A door reads and writes at LOCAL_QUORUM. So it goes on while another data centre is down. A
+// mover publishes, and reads the doors, at EACH_QUORUM. So it reaches the quorum of every data
+// centre, and no layout changes while one of them is down. If a store does not have EACH_QUORUM,
+// the mover uses QUORUM. Amazon Keyspaces has only LOCAL_QUORUM; all doors must then be in one
+// region.
 //
 // It imports catalog, cql/wire and registry.
 package fleet

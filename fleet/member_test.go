@@ -368,8 +368,8 @@ func (i *interrupted) Query(ctx context.Context, cl wire.Consistency, cql string
 	return i.Session.Query(ctx, cl, cql, values...)
 }
 
-// TestNodesThatLearnLate lets a door join while one of two nodes does not know a table yet that
-// another door has just created. The door must wait until both know it.
+// TestNodesThatLearnLate lets a door join a store of two nodes. Another door has just created a table,
+// and one node does not know the table yet. The joining door must wait until both nodes know it.
 func TestNodesThatLearnLate(t *testing.T) {
 	s := &late{Session: newMemory(), ignorant: 5}
 	if _, err := newDoor(s, "a:1").Beat(t.Context()); err != nil {
@@ -377,8 +377,8 @@ func TestNodesThatLearnLate(t *testing.T) {
 	}
 }
 
-// late is a session over two nodes, which are asked in turn. The second one does not know a table until
-// it was asked for its schema a number of times.
+// late is a session that asks two nodes in turn. The second node learns of a table only after the door
+// has asked several times which schema it has.
 type late struct {
 	catalog.Session
 	turn, ignorant int

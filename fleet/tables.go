@@ -50,9 +50,9 @@ func (t tables) query(ctx context.Context, cql string, values ...[]byte) ([]cata
 	return t.session.Query(ctx, wire.LocalQuorum, cql, values...)
 }
 
-// everywhere executes a statement at EACH_QUORUM, which reaches what any door reads or writes at
-// LOCAL_QUORUM in its own data centre. If the store does not have that level, it executes the
-// statement at QUORUM, or else at LOCAL_QUORUM.
+// everywhere executes a statement at EACH_QUORUM. Every door's reads and writes at LOCAL_QUORUM overlap
+// with it, in the door's own data centre. If the store does not have that level, everywhere executes
+// the statement at QUORUM, or else at LOCAL_QUORUM.
 func (t tables) everywhere(ctx context.Context, cql string, values ...[]byte) (rows []catalog.Row, err error) {
 	for _, level := range []wire.Consistency{wire.EachQuorum, wire.Quorum, wire.LocalQuorum} {
 		if rows, err = t.session.Query(ctx, level, cql, values...); err == nil || !definite(err) {
@@ -82,7 +82,7 @@ func (t tables) ensure(ctx context.Context) error {
 	if err := t.addColumn(ctx, rows); err != nil {
 		return err
 	}
-	// Another door may have created a table just now, so that some nodes do not know it yet.
+	// Another door may have just created a table that some nodes do not know yet.
 	catalog.Agree(ctx, t.session)
 	for _, read := range []func() error{
 		func() error { _, err := t.doors(ctx); return err },
@@ -145,7 +145,7 @@ func (t tables) write(ctx context.Context, d *Door) error {
 	return err
 }
 
-// doors returns all doors, by id. Those of other data centres may be as they were a moment ago.
+// doors returns all doors, by id. The rows of doors in other data centres may be a moment old.
 func (t tables) doors(ctx context.Context) ([]*Door, error) {
 	return listDoors(t.query(ctx, readDoors, []byte(scope)))
 }
@@ -186,8 +186,8 @@ func (t tables) published(ctx context.Context) ([]Publication, error) {
 	return all, nil
 }
 
-// publish writes a publication, unless that generation or a later one is published. It repeats what the
-// store does not know to have done.
+// publish writes a publication, unless that generation or a later one is published. It repeats a write
+// if the store does not know whether the write took place.
 func (t tables) publish(ctx context.Context, p Publication) error {
 	key, generation, step := keyOf(p.Table), bigint(p.Generation), []byte(p.Step)
 	for {

@@ -15,7 +15,7 @@ type Recent struct {
 // recentNames is the largest number of names in each half of a set.
 const recentNames = 50_000
 
-// recentBytes is about the largest number of bytes of the names in each half of a set.
+// recentBytes is about the largest size of all names in each half of a set.
 const recentBytes = 16 << 20
 
 // Has reports whether a name is in the set.

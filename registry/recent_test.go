@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRecentIsBounded adds more names than a set keeps, short ones and long ones. It keeps the newest ones,
-// and the one that is asked for all the time, in bounded memory.
+// TestRecentIsBounded adds more names than a set keeps: short names, then long ones. The set must keep the
+// newest names, and the name that the test asks for all the time. Its memory must stay bounded.
 func TestRecentIsBounded(t *testing.T) {
 	for _, size := range []int{4, 60_000} {
 		var s Recent

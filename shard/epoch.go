@@ -167,8 +167,8 @@ type RowEpoch struct {
 	Range
 }
 
-// Of returns the range of a row whose first clustering column has the given value. compare orders
-// such values. Static columns are always in the spread's own Range.
+// Of returns the range of a row. first is the value of the row's first clustering column. compare returns
+// the order of two such values. Static columns are always in s.Range.
 func (s *Spread) Of(first []byte, compare func(a, b []byte) int) Range {
 	for i := len(s.Rows) - 1; i >= 0; i-- {
 		if compare(first, s.Rows[i].From) >= 0 {

@@ -145,8 +145,8 @@ func (l *Layout) parseColumn(m map[string]string) error {
 	return nil
 }
 
-// Options returns the layout as options of write_sharding, including defaults, but without a base
-// of 0, without empty epochs, and without Keys. A plain layout has none.
+// Options returns the layout as options of write_sharding. It includes defaults. It leaves out a base of
+// 0, empty epochs, and Keys. A plain layout has no options.
 func (l *Layout) Options() map[string]string {
 	if l.Plain() {
 		return map[string]string{}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -95,8 +96,8 @@ type dateFlags struct {
 // check returns an error if the flags are wrong.
 func (f *dateFlags) check() error {
 	for _, column := range slices.Sorted(maps.Keys(f.DateOrder)) {
-		if o := f.DateOrder[column]; o != "dmy" && o != "mdy" {
-			return withHint(fmt.Errorf("--date-order %s=%s: is neither dmy nor mdy", column, o), "03/04/2024 is in April as dmy, in March as mdy")
+		if _, ok := datetime.ParseOrder(f.DateOrder[column]); !ok {
+			return withHint(fmt.Errorf("--date-order %s=%s: is neither dmy nor mdy", column, f.DateOrder[column]), datetime.OrderHint)
 		}
 	}
 	return nil
@@ -106,7 +107,7 @@ func (f *dateFlags) check() error {
 func (f *dateFlags) monthFirst() map[string]bool {
 	out := make(map[string]bool)
 	for column, o := range f.DateOrder {
-		out[column] = o == "mdy"
+		out[column], _ = datetime.ParseOrder(o) // check has tested it
 	}
 	return out
 }

@@ -107,8 +107,8 @@ func checkPositive(c map[string]string, option string, bits int) error {
 // byteUnits are the units of sizes in Cassandra. Each is 1,024 times the one before.
 var byteUnits = []string{"B", "KiB", "MiB", "GiB", "TiB"}
 
-// sizeInBytes parses a size such as 512 MiB. It reports false for a text that it cannot parse, if it
-// is not certain that Cassandra refuses it.
+// sizeInBytes parses a size such as 512 MiB. It returns an error if Cassandra surely refuses the text. If
+// it cannot parse a text that Cassandra may accept, it returns certain as false.
 func sizeInBytes(option, text string) (n int64, certain bool, err error) {
 	trimmed := strings.TrimSpace(text)
 	if !strings.HasSuffix(trimmed, "B") {

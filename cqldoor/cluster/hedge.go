@@ -14,8 +14,8 @@ import (
 
 // A page over many shards waits for the slowest of them: over 200 shards, 87% of pages include one
 // of the slowest hundredth of answers. So the door sends a read that is part of a fan-out to a
-// second host if the first takes longer than 99 of 100 such reads did lately, at that host or at most
-// hosts. The first answer counts. (Dean and Barroso, "The Tail at Scale", CACM 2013.)
+// second host if the first one is slow. A read is slow if it takes longer than 99 of 100 recent reads of
+// that host. It is also slow if that is true of most hosts. The first answer counts. (Dean and Barroso, "The Tail at Scale", CACM 2013.)
 //
 // The door hedges only parts of fan-outs that execute a SELECT below SERIAL. It sends everything
 // else once. At most one in twenty such reads is hedged, so that a cluster that is slow as a whole
@@ -35,7 +35,7 @@ const (
 // hedges holds the reads of a cluster that wait to be hedged, and the budget for hedges.
 type hedges struct {
 	budget              atomic.Int64 // in units of 1/hedgeOneIn of a hedge
-	usual               atomic.Int64 // see usual, in nanoseconds; 0 while no host is known
+	usual               atomic.Int64 // what usual returns, in nanoseconds; 0: not known yet
 	won, lost, failed   atomic.Int64
 	overBudget, nowhere atomic.Int64
 
@@ -369,7 +369,7 @@ func (p *part) receive(resp wire.Message, of *second) {
 	p.link.p.queues.wide.Leave(&p.link.wide)
 }
 
-// took notes how long a host took to answer a part.
+// took records how long a host took to answer a part.
 func (cl *Cluster) took(h *host, d time.Duration) {
 	if h.latency.add(d) {
 		cl.hedges.usual.Store(int64(usual(cl.hostList())))

@@ -153,8 +153,8 @@ func TestHedge(t *testing.T) {
 	}
 }
 
-// TestHedgeOfAHostThatIsOftenSlow checks that a node which is slow so often that this is usual for it
-// is judged by the others: its reads are hedged after what is slow for them.
+// TestHedgeOfAHostThatIsOftenSlow makes one node slow in a tenth of its reads. The door must compare the
+// node with the other nodes. It must hedge a read of that node as early as a read of the others.
 func TestHedgeOfAHostThatIsOftenSlow(t *testing.T) {
 	r := newSlowRing(t, Options{})
 	for _, h := range r.cl.hostList() {

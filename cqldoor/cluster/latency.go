@@ -29,7 +29,7 @@ const (
 	latencyRecent = 2000
 )
 
-// add counts an answer. It reports whether it has computed slow.
+// add counts an answer. It returns true if it has updated slow.
 func (l *latency) add(d time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,8 +50,8 @@ func (l *latency) add(d time.Duration) bool {
 	return false
 }
 
-// usual returns the median of what is slow for each host; the lower one of two. A host that stands
-// still for more than a hundredth of the time does not raise it, as it raises its own.
+// usual returns the median of the hosts' 99th percentiles; of two hosts, the lower one. One host that
+// often stands still raises its own percentile. It does not raise the median.
 func usual(hosts []*host) time.Duration {
 	slow := make([]int64, 0, len(hosts))
 	for _, h := range hosts {

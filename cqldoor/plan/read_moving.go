@@ -153,9 +153,9 @@ func (p *Select) tables() []*Table {
 	return []*Table{p.Table, p.Old.Table}
 }
 
-// span returns the first and the last bucket that can have rows of a slice. Unlike Buckets it leaves
-// out a bucket before whose beginning the slice ends, as slices do that cut has made. It keeps the first
-// bucket of the grid, which also has all earlier rows.
+// span returns the first and the last bucket that can have rows of a slice. A slice that cut has made can
+// end exactly where a bucket begins. Buckets then includes that bucket, and span does not. The first
+// bucket of the grid also has all earlier rows, so span keeps it.
 func (t *Table) span(s analysis.Slice) (first, last int64) {
 	first, last = t.Buckets(s)
 	high := s.End

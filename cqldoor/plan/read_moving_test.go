@@ -193,8 +193,8 @@ func TestFirstValues(t *testing.T) {
 	}
 }
 
-// TestRowsBeforeTheFirstBucket reads rows from before the first bucket begins, which are in that bucket. A
-// read that ends where the bucket begins reads it all the same.
+// TestRowsBeforeTheFirstBucket reads rows that are older than the first bucket. These rows are in that
+// bucket. So a read that ends where the bucket begins must read it.
 func TestRowsBeforeTheFirstBucket(outer *testing.T) {
 	for _, order := range []string{"ASC", "DESC"} {
 		made := func(with string) (*Table, *schema.Schema) {

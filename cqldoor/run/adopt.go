@@ -330,7 +330,7 @@ func (c *change) notOne(t *sharded, stmt *syntax.AlterTable) error {
 		t.entry, t.entry.Layout)
 }
 
-// refuseAdoption refuses an adoption that the table or the doors stand against.
+// refuseAdoption returns an error if the table cannot be adopted, or if some door does not know how.
 func (c *change) refuseAdoption(ctx context.Context, one *adoption) error {
 	why, err := c.movers.against(ctx, one.like, one.physical, one.entry.Layout)
 	if err != nil {

@@ -33,7 +33,7 @@ var (
 	errTruncateTimed = wire.Invalidf("write_sharding: TRUNCATE of a table of strategy 'time' is not supported yet; delete its partitions, or drop the table and create it again")
 )
 
-// refuseTruncate refuses the TRUNCATE of a table that cannot be truncated, now or at all.
+// refuseTruncate returns an error if the table cannot be truncated now, or can never be.
 func (v *view) refuseTruncate(n syntax.Name) error {
 	t := v.tables[n.Keyspace][n.Name]
 	switch {

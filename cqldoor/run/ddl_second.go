@@ -209,7 +209,7 @@ func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
 	return why, nil
 }
 
-// refuseSecond returns an error for a statement that names a physical table that clients do not see.
+// refuseSecond returns an error if a statement names a physical table that clients do not see.
 func (v *view) refuseSecond(h syntax.Head, text, keyspace string) error {
 	if len(v.hidden) == 0 {
 		return nil

@@ -118,7 +118,7 @@ func refuseFeatures(stmt *syntax.CreateTable) error {
 	return nil
 }
 
-// refuseLayout refuses an ALTER TABLE that strategies time and rollover do not allow.
+// refuseLayout returns an error if strategy time or rollover does not allow an ALTER TABLE.
 func refuseLayout(stmt *syntax.AlterTable, l *shard.Layout) error {
 	timed := l.Strategy == shard.Time
 	if timed && slices.ContainsFunc(stmt.Add, func(c syntax.ColumnDef) bool { return c.Static }) {

@@ -119,7 +119,7 @@ func hides(keyspace, table string) bool {
 	return false
 }
 
-// refuseUnserved refuses a statement on a table that this door cannot serve.
+// refuseUnserved returns an error if a statement is on a table that this door cannot serve.
 func (v *view) refuseUnserved(h syntax.Head, text, keyspace string) error {
 	if err := v.refuseSecond(h, text, keyspace); err != nil || len(v.unserved) == 0 {
 		return err

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
-// together returns the type of the batch that carries out one statement of a client in several
-// partitions. The statement was atomic in one partition, so its batch is logged.
+// together returns the type of a batch that carries out one statement in several partitions. In one
+// partition the statement is atomic. So the batch is logged.
 func together(counter bool) wire.BatchType {
 	if counter {
 		return wire.BatchCounter // counters cannot be logged

@@ -331,7 +331,7 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 // reads and writes of static columns during a change have been shown to be right.
 const staticColumns = "the table has static columns, which doors do not move yet"
 
-// refuseOldDoors refuses a change that some door cannot follow.
+// refuseOldDoors returns an error if some door is of a release that does not know how to change a table.
 func (c *change) refuseOldDoors(ctx context.Context) error {
 	if c.doors.member == nil {
 		return nil

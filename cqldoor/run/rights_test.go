@@ -153,8 +153,9 @@ func testRightsBeforeRollover(r *rightful) {
 	}
 }
 
-// testRightsBeforeAdoption has a client adopt a table that it may not alter, and give other orders about
-// its layout, then adopt one that it may not read. It does not learn of the row that is in a wrong shard.
+// testRightsBeforeAdoption sends orders about a table's layout from a client that may not alter the
+// table. Then it lets a client adopt a table that the client may not read. In neither case may the
+// client learn which row is in a wrong shard.
 func testRightsBeforeAdoption(r *rightful) {
 	r.must(r.super, "CREATE TABLE r.by_hand (k int, shard int, c int, v int, PRIMARY KEY ((k, shard), c))")
 	r.must(r.superDirect, "INSERT INTO r.by_hand (k, shard, c) VALUES (4711, 2, 1)")

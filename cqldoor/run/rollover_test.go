@@ -118,7 +118,7 @@ func TestRolledHistories(t *testing.T) {
 					}
 					start := time.Now().UnixMicro()
 					marks := []int64{start - 5000, start - 4000, start - 3000, start - 2000, start - 1000}
-					// Every second history begins in the fourth shard, so that even few of them come there.
+					// Every second history begins in the fourth shard. So a few histories are enough to reach it.
 					for range 3 * (next / 10 % 2) {
 						w.roll(w.table(0), binary.BigEndian.AppendUint32(nil, uint32(next)))
 						marks = append(marks, time.Now().UnixMicro())

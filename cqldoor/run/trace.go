@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// The client asks for a trace of its request, and the door asks for one of each request that it sends to
-// the store. The client gets the id of the first trace that the store tells.
+// If the client asks for a trace of its request, the door asks the store for a trace of each request that
+// it sends. The client gets the id of the first trace that the store returns.
 
 // hear collects the warnings and the trace of a response, and removes them from it.
 func (e *coordinator) hear(resp wire.Message) wire.Message {

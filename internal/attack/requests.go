@@ -360,7 +360,8 @@ func (f *field) sendBroken(r *rand.Rand, s *server) {
 	}
 }
 
-// compressed packs a body by gzip or deflate, and sometimes damages or names it wrongly.
+// compressed compresses a body with gzip or deflate. Sometimes it damages the result. Sometimes it
+// returns the name of another encoding.
 func compressed(r *rand.Rand, text []byte) (packed []byte, encoding string) {
 	var b bytes.Buffer
 	encoding = pick(r, "gzip", "deflate")
@@ -369,7 +370,7 @@ func compressed(r *rand.Rand, text []byte) (packed []byte, encoding string) {
 		w = zlib.NewWriter(&b)
 	}
 	if r.IntN(1000) == 0 {
-		text = append(text, bytes.Repeat([]byte{' '}, 64<<20)...) // a bomb
+		text = append(text, bytes.Repeat([]byte{' '}, 64<<20)...) // expands to far more than the limit
 	}
 	_, _ = w.Write(text) // into memory
 	_ = w.Close()

@@ -15,8 +15,8 @@ import (
 )
 
 // TestDatacenters puts a door in front of two data centres of one node each. The door's contact point
-// is in the other data centre. Requests at LOCAL_QUORUM must stay in the door's own, and go on
-// without an error when the other one fails.
+// is in the other data centre. Requests at LOCAL_QUORUM must stay in the door's own data centre. They
+// must go on without an error when the other data centre fails.
 func TestDatacenters(t *testing.T) {
 	north := launch(t, 1, cassandra.Options{Datacenter: "north"})[0]
 	south, err := cassandra.Join(t.Context(), cassandra.Options{Datacenter: "south", HeapMB: heapMB}, []*cassandra.Instance{north})

@@ -248,11 +248,11 @@ func locality(t *testing.T, keyspace string, replicas int, nodes []*cassandra.In
 	}
 }
 
-// pair is the node that was asked for partitions, and the node that read them.
+// pair is the node that a door asked for partitions, and the node that read them.
 type pair struct{ asked, reader string }
 
-// reads counts the reads of single partitions of a table that traces tell of, which are least or
-// more, and the requests that they were of.
+// reads counts the traced reads of single partitions of a table, and the requests that caused them. It
+// waits until there are at least least reads.
 func reads(t *testing.T, s *gocql.Session, table string, least int) (counts map[pair]int, requests int) {
 	t.Helper()
 	all := 0

@@ -30,8 +30,8 @@ SELECT * FROM g.results WHERE player = ? ORDER BY ended DESC LIMIT 20 -- 300/s`,
 	}
 }
 
-// TestLostRowsAreCounted checks that it is counted, and not estimated, that a key of a time tells all
-// rows apart, though no single column does.
+// TestLostRowsAreCounted draws rows that a device and a time tell apart, and no single column does. The
+// advice must count the lost rows, and not estimate them.
 func TestLostRowsAreCounted(t *testing.T) {
 	var data strings.Builder
 	data.WriteString("device,at\n")

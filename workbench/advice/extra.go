@@ -154,8 +154,9 @@ func (s *ranker) sparse(d *Design) string {
 	return fmt.Sprintf("%s have no value in %s, and are not in it", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
 }
 
-// besides returns a further table's design to which it adds what tells rows apart: columns of the
-// table's primary key that do so by themselves, or else all of them, as a materialized view requires.
+// besides adds clustering columns to a further table's design until its primary key tells rows apart. It
+// takes the fewest columns of the table's primary key that do so. If only all of them do, it takes all,
+// as a materialized view does.
 func (s *ranker) besides(further, table *Design) *Design {
 	out := *further
 	out.AddID = table.AddID

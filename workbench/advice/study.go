@@ -117,9 +117,9 @@ func (s *Study) Next() []profile.Candidate {
 	return out
 }
 
-// Alone returns the verdict's designs whose partitions, or rows to look for lost ones, did not all fit
-// into memory beside those of the other designs. Measured alone, in one lane (profile.Options.OneLane), they fit, or their
-// intervals are narrower. Take takes the measurements.
+// Alone returns the verdict's designs that were sampled, because there was no memory for all of their
+// partitions or primary keys beside those of the other designs. If the caller measures these designs
+// alone, in one lane (profile.Options.OneLane), the figures are exact, or their intervals are narrower. Take takes the measurements.
 func (s *Study) Alone() []profile.Candidate {
 	s.asked = nil
 	for _, d := range s.inexact() {

@@ -123,11 +123,10 @@ func (t Target) furtherKind() string {
 	return "table"
 }
 
-// often is the rate from which a query is not asked now and then.
+// often is a rate, in queries a second. A query with this rate must not read the whole table each time.
 const often = 1.0
 
-// otherWay says how to serve a query that neither the table nor a further one serves. A query that is
-// asked often must not read the whole table each time.
+// otherWay says how to serve a query that neither the table nor a further table serves.
 func (t Target) otherWay(rate float64) string {
 	switch {
 	case rate >= often && t == DynamoDB:

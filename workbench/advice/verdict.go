@@ -210,8 +210,8 @@ func (s *facts) nullsIn(d *Design) (names []string) {
 	})
 }
 
-// wideReads is the number of partitions that a query may read in a second. Six nodes of some cores do
-// not bear many more.
+// wideReads is a number of partitions a second. If a query reads so many, the verdict says so. They take
+// 2.5 cores (cpuPartition).
 const wideReads = 50_000
 
 // reasons says what the design is good for, in the order of the criteria.

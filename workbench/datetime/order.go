@@ -14,6 +14,15 @@ type formOrder struct {
 	month bool
 }
 
+// ParseOrder parses dmy or mdy, and returns whether the month comes first. It returns false for another
+// text; OrderHint then tells the user what to write.
+func ParseOrder(text string) (monthFirst, ok bool) {
+	return text == "mdy", text == "mdy" || text == "dmy"
+}
+
+// OrderHint explains dmy and mdy.
+const OrderHint = "03/04/2024 is in April as dmy, in March as mdy"
+
 // OrderOf returns the order in which all dates have the month first, or all the day.
 func OrderOf(monthFirst bool) (o Order) {
 	for i := range o.months {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/workbench/advice"
+	"github.com/evenkeel/evenkeel/workbench/datetime"
 	"github.com/evenkeel/evenkeel/workbench/prices"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
@@ -36,7 +37,7 @@ type question struct {
 	Delimiter  string  `json:"delimiter"`
 	Header     string  `json:"header"`
 	Columns    string  `json:"columns"`    // separated by commas
-	DateOrder  string  `json:"date_order"` // col=dmy or col=mdy, several separated by spaces or commas
+	DateOrder  string  `json:"date_order"` // a list of col=dmy and col=mdy; spaces or commas separate the items
 }
 
 // design is a candidate that can be compared.
@@ -308,15 +309,17 @@ func typesOf(text string) (map[string]*value.Type, error) {
 	return types, nil
 }
 
-// monthsFirst reads col=dmy, col=mdy, and says of each column whether the month comes first.
+// monthsFirst parses a list such as sold=dmy, sent=mdy. For each column it returns whether the month
+// comes first.
 func monthsFirst(text string) (map[string]bool, error) {
 	first := make(map[string]bool)
 	for _, pair := range pairs(text) {
 		column, order, _ := strings.Cut(pair, "=")
-		if column == "" || order != "dmy" && order != "mdy" {
-			return nil, &hinted{fmt.Errorf("--date-order %s: is neither col=dmy nor col=mdy", pair), "03/04/2024 is in April as dmy, in March as mdy"}
+		month, ok := datetime.ParseOrder(order)
+		if column == "" || !ok {
+			return nil, &hinted{fmt.Errorf("--date-order %s: is neither col=dmy nor col=mdy", pair), datetime.OrderHint}
 		}
-		first[column] = order == "mdy"
+		first[column] = month
 	}
 	return first, nil
 }

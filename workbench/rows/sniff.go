@@ -39,7 +39,7 @@ func newCSV(s *Source, st *stream, o Options, tabs bool) (*csvFormat, error) {
 	if o.Header == GuessHeader {
 		header = !slices.ContainsFunc(first, isData)
 		if header && o.Names != nil && !slices.Equal(first, o.Names) {
-			// Texts may be values, too. They are names if values such as numbers stand below them.
+			// A record of texts can be a header or a row. It is a header if the next record has a number or the like.
 			second, _, _, err := c.firstRecord(head[length:])
 			header = err == nil && slices.ContainsFunc(second, isData)
 		}

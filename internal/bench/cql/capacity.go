@@ -14,12 +14,11 @@ import (
 	"github.com/evenkeel/evenkeel/internal/bench/measure"
 )
 
-// The processors of the part capacity: the measured proxy has one for itself; the clients and the
-// mock share another.
+// The measured proxy has one core for itself. The clients and the mock share the other one.
 const proxyCore, clientCore = "0", "1"
 
-// capacity measures how many point operations a second a proxy forwards on one core, while neither
-// the clients nor the store slow it down: the store is a mock.
+// capacity measures how many point operations a proxy forwards in a second on one core. The store is a
+// mock, so that the store does not limit the proxy.
 func (b *bench) capacity(ctx context.Context) error {
 	m, err := startMock(b.cassandra)
 	if err != nil {
@@ -78,7 +77,7 @@ func (b *bench) capacity(ctx context.Context) error {
 	return nil
 }
 
-// together drives a number of connections at once.
+// together sends requests over several connections at the same time.
 func (b *bench) together(a arm, op operation, connections, inFlight int) (measure.Sample, error) {
 	if _, err := b.once(a, op, 1, 0); err != nil { // the mock records the answer
 		return measure.Sample{}, fmt.Errorf("%s: %w", a.name, err)

@@ -12,10 +12,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// mock is a Cassandra that answers at almost no cost, so that a proxy in front of it is the slowest
-// part. It records the first answer to each prepared statement and gives that answer to every later
-// EXECUTE of the statement. It passes all else to the real Cassandra behind it. Connections of
-// protocol version 5 pass through as they are, because their frames are packed.
+// mock stands in for a store that answers at almost no cost. It records Cassandra's first answer to each
+// prepared statement. It answers every later EXECUTE of the statement with this record. It passes all
+// other requests to Cassandra. It does not look into connections of protocol version 5, whose frames
+// are packed into segments.
 type mock struct {
 	ln      net.Listener
 	behind  string
@@ -110,8 +110,8 @@ func readFrame(in *bufio.Reader, b []byte) ([]byte, error) {
 	return b, err
 }
 
-// answer returns the recorded answer to a request, or nil. It notes requests whose answer is to be
-// recorded.
+// answer returns the recorded answer to a request. If there is none, it returns nil, and notes that
+// record must record the answer.
 func (m *mock) answer(c *mockConn, frame []byte) []byte {
 	const id = headerLength + 2
 	if wire.Op(frame[4]) != wire.OpExecute || frame[1] != 0 || len(frame) < id {
@@ -130,7 +130,7 @@ func (m *mock) answer(c *mockConn, frame []byte) []byte {
 	return nil
 }
 
-// record passes the answers of the store to the proxy, and records those to noted requests.
+// record passes the store's answers to the proxy. It records the answers that answer has noted.
 func (m *mock) record(c *mockConn) {
 	in := bufio.NewReaderSize(c.store, 64<<10)
 	for {

@@ -18,7 +18,7 @@ type report struct {
 
 type row struct {
 	What       string  `json:"what"`
-	InFlight   int     `json:"in_flight,omitempty"`
+	InFlight   int     `json:"in_flight,omitempty"` // 0: at a steady rate, or one page at a time
 	Name       string  `json:"name"`
 	PerSecond  float64 `json:"per_second"`
 	P50        float64 `json:"p50_ms"`
@@ -70,7 +70,7 @@ func (r *report) print(out io.Writer) {
 		}
 		fmt.Fprintln(out)
 		w := tabwriter.NewWriter(out, 2, 0, 2, ' ', tabwriter.AlignRight)
-		if first.InFlight > 0 {
+		if first.TotalCPU == 0 {
 			fmt.Fprintln(w, "\tper second\t×\tp50 ms\tp99 ms\town CPU s/100k\tCassandra CPU s/100k\t")
 			for _, x := range r.Rows[i:j] {
 				fmt.Fprintf(w, "%s\t%.0f\t%.2f\t%.3f\t%.3f\t%.2f\t%.2f\t\n", x.Name, x.PerSecond, x.PerSecond/first.PerSecond, x.P50, x.P99, x.CPU, x.BackendCPU)

@@ -119,9 +119,9 @@ func (r *ring) routing(ctx context.Context) error {
 	return nil
 }
 
-// hedging compares pages over 50 shards, through a door that hedges and one that does not, while a
-// node stands still for a tenth of the time. The pages are asked for at a steady rate, so that those
-// which fall into a pause count as often as they come.
+// hedging compares a door that hedges with one that does not. A client reads pages over 50 shards, and a
+// node stands still for a tenth of the time. The client sends requests at a steady rate, also during a
+// pause. Otherwise the measurement would hardly see the pauses.
 func (r *ring) hedging(ctx context.Context) error {
 	const shards, page, still, of = 50, 100, 100 * time.Millisecond, time.Second
 	const every, pages = 25 * time.Millisecond, 400
@@ -171,12 +171,12 @@ func (r *ring) hedging(ctx context.Context) error {
 		return err
 	}
 	for i, name := range arms {
-		r.report.addPoint(what, 1, name, samples[i])
+		r.report.addPoint(what, 0, name, samples[i])
 	}
 	return nil
 }
 
-// paced begins a number of requests, one each so often, whether the earlier ones have ended or not.
+// paced starts n requests at a steady rate. It does not wait for the earlier ones to end.
 func paced(every time.Duration, n int, request func() error) (measure.Sample, error) {
 	s := measure.Sample{Requests: n, Latencies: make([]time.Duration, n)}
 	var all errgroup.Group

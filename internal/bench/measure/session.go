@@ -8,8 +8,8 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 )
 
-// Connect opens a session of the driver as a fast application would, with the server at addr alone:
-// doors in front of one store tell the driver of each other.
+// Connect opens a driver's session as a fast application would. The session uses only the server at
+// addr. Otherwise the driver would also use the other doors of the store, which it learns of there.
 func Connect(addr string) (*gocql.Session, error) {
 	c := gocql.NewCluster(addr)
 	c.ProtoVersion = 4
