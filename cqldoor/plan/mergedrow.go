@@ -35,7 +35,7 @@ type Source struct {
 }
 
 // sources selects the cells and times that the evaluation needs.
-func (p *Select) sources(f *syntax.Select) {
+func (p planning) sources(f *syntax.Select) {
 	a, t := p.Logical, p.Table
 	for _, c := range a.Fetch {
 		switch c.Column.Kind {

@@ -12,7 +12,7 @@ import (
 
 // partitions plans a fan-out: the statement that fetches rows, and how their result is made.
 // together says that a result cannot be made from one shard's rows alone.
-func (p *Select) partitions(stmt *syntax.Select, together bool) error {
+func (p planning) partitions(stmt *syntax.Select, together bool) error {
 	a, t := p.Logical, p.Table
 	together = together || p.both
 	onRegulars := true

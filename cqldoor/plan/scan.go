@@ -18,7 +18,7 @@ import (
 
 // scan plans a read of physical partitions. It is exact if each row's result depends on that row
 // alone.
-func (p *Select) scan(stmt *syntax.Select) error {
+func (p planning) scan(stmt *syntax.Select) error {
 	for i, r := range stmt.Where {
 		if r.Token && !p.Table.Plain() {
 			stmt.Where[i].Columns = append(slices.Clone(r.Columns), p.Table.Layout.Column)
@@ -41,7 +41,7 @@ func (p *Select) scan(stmt *syntax.Select) error {
 // owners plans a read of whole logical partitions. A scan meets a logical partition once for each
 // of its shards that has rows. The partition is shown at the first of these, the shard with the
 // lowest token, which owns it.
-func (p *Select) owners(stmt *syntax.Select) error {
+func (p planning) owners(stmt *syntax.Select) error {
 	if err := p.partitions(stmt, !p.seesApart()); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (p *Select) owners(stmt *syntax.Select) error {
 }
 
 // walksBy prepares scans that go over the places of one more table.
-func (p *Select) walksBy(t *Table) (err error) {
+func (p planning) walksBy(t *Table) (err error) {
 	names := t.keyColumns()
 	s := &syntax.Select{Distinct: true, From: t.name(), Limit: marker(Limit, 0)}
 	for _, n := range names {

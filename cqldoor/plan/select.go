@@ -132,7 +132,7 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 	}
 	if p.walks != nil {
 		for _, by := range []*Table{t, t.Change.To} {
-			if err := p.walksBy(by); err != nil {
+			if err := (planning{p}).walksBy(by); err != nil {
 				return nil, err
 			}
 		}
@@ -143,9 +143,13 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 	return p, err
 }
 
+// planning is a Select that is not ready yet. Its methods set the fields of the Select. A Select that
+// selectIn has returned does not change.
+type planning struct{ *Select }
+
 // selectIn plans a SELECT that one layout answers.
 func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bool) (*Select, error) {
-	p := &Select{Table: t, Logical: a, both: both}
+	p := planning{&Select{Table: t, Logical: a, both: both}}
 	stmt = t.physically(stmt, a)
 	if err := p.refuse(stmt); err != nil {
 		return nil, err
@@ -182,7 +186,7 @@ func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bo
 	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p.Select, nil
 }
 
 // physically returns a client's SELECT, on the physical table.
@@ -276,7 +280,7 @@ func refused(what, instead string) error {
 }
 
 // refuse returns an error if a sharded table cannot answer the statement.
-func (p *Select) refuse(stmt *syntax.Select) error {
+func (p planning) refuse(stmt *syntax.Select) error {
 	a := p.Logical
 	if a.NeedsIndex {
 		return refused("secondary indexes are not supported", "restrict by the primary key, or ALLOW FILTERING")
@@ -299,7 +303,7 @@ func (p *Select) refuse(stmt *syntax.Select) error {
 }
 
 // selectsOwnToken says whether an expression is token() of the partition key.
-func (p *Select) selectsOwnToken(e syntax.Expr) bool {
+func (p planning) selectsOwnToken(e syntax.Expr) bool {
 	c, ok := e.(*syntax.Call)
 	if !ok || c.Func.Name != "token" || len(c.Args) != len(p.Table.PartitionKey) {
 		return false

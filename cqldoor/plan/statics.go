@@ -22,7 +22,7 @@ type Presence struct {
 }
 
 // presence plans the read of what is needed besides the rows.
-func (p *Select) presence() error {
+func (p planning) presence() error {
 	a, t := p.Logical, p.Table
 	if p.Presence == nil {
 		if !a.Distinct && !(a.StaticRows && len(t.Statics) > 0) {

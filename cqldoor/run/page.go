@@ -67,7 +67,7 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 // segment writes rows of a segment. It returns whether more rows are wanted.
 func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 	for after := s.After; ; {
-		want := w.span()
+		want := w.rowWidth().span(w.reads.held)
 		for _, limit := range []int{w.left, w.at.Limit, w.at.PerKey} {
 			if limit > 0 {
 				want = min(want, limit)

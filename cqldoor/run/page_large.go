@@ -5,9 +5,7 @@ package run
 import (
 	"errors"
 	"slices"
-	"sync/atomic"
 
-	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
@@ -24,52 +22,23 @@ const maxHeld = 32 << 20
 // errWide says that rows were larger than expected.
 var errWide = errors.New("run: rows are too large for a page to be read at once")
 
-// learn notes the size of a row. A larger size than known counts at once, a smaller one slowly.
-func (x *reader) learn(width int) {
-	known := x.rowWidth().Load()
-	x.rowWidth().Store(max(int64(width), known-known/4, 1))
+// tooWide reports whether a page of so many rows will probably be too large to be read at once.
+func (x *reader) tooWide(want, shards int) bool {
+	return len(x.plan.Clustering) > 0 && x.rowWidth().wide(want, shards, x.reads.held)
 }
 
-// firstLook notes the size of a row from the first response, if it was not known.
-func (x *reader) firstLook(body []byte) bool {
-	rows, err := wire.ParseRows(body)
-	if err != nil || rows.Count == 0 || x.rowWidth().Load() != 0 {
-		return false
-	}
-	x.learn(len(body) / rows.Count)
-	return true
-}
-
-// wide says whether a page of so many rows will probably be too large.
-func (x *reader) wide(want, shards int) bool {
-	return len(x.plan.Clustering) > 0 && x.rowWidth().Load()*int64(want+2*shards) > int64(x.reads.held)
-}
-
-// span returns how many rows of a long page are merged at once. The more, the less often each
-// shard is asked.
-func (x *reader) span() int {
-	width := int(x.rowWidth().Load())
-	if width == 0 {
-		return window
-	}
-	return max(window, min(x.reads.held/2/width, longSpan))
-}
-
-// longSpan is the largest span.
-const longSpan = 100_000
-
-// rowWidth returns the known size of a row; 0: not known.
-func (x *reader) rowWidth() *atomic.Int64 {
+// rowWidth returns what is known of the size of a row.
+func (x *reader) rowWidth() rowWidth {
 	if x.width == nil {
 		x.width = x.reads.cache.width(x.plan.Selection)
 	}
-	return x.width
+	return rowWidth{x.width}
 }
 
 // grouped returns how many shards one request reads, with so many rows of each. It is one while
 // the size of rows is not known.
 func (x *reader) grouped(rows int) int {
-	width := int(x.rowWidth().Load())
+	width := x.rowWidth().known()
 	if width == 0 {
 		return 1
 	}
@@ -79,7 +48,7 @@ func (x *reader) grouped(rows int) int {
 // window returns how many requests may be in flight when so many bytes have arrived. It is small
 // until the size of an answer is known.
 func (x *reader) window(arrived int) int {
-	if x.rowWidth().Load() == 0 && arrived == 0 {
+	if x.rowWidth().known() == 0 && arrived == 0 {
 		return 2
 	}
 	return x.fanOut()
@@ -139,7 +108,7 @@ func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error)
 func (x *reader) step(s plan.Segment, after [][]byte, a *ahead) (rows *rowset, n int, err error) {
 	known := a.rows[a.at:]
 	for n = len(known); ; {
-		n = max(1, min(n, x.reads.held/2/int(max(x.rowWidth().Load(), 1))))
+		n = max(1, min(n, x.reads.held/2/max(x.rowWidth().known(), 1)))
 		e := extent{Segment: s, after: after, want: n, limit: x.reads.held, upto: a.key(&known[n-1])}
 		e.Shards, e.expect = nil, nil
 		if x.plan.Merges() {

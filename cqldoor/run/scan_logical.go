@@ -189,7 +189,7 @@ func (s *ownersScan) ahead() int {
 	if s.total > 0 {
 		n = min(n, 1+max(0, s.total-s.rows)/each)
 	}
-	if width := int(s.rowWidth().Load()); width > 0 {
+	if width := s.rowWidth().known(); width > 0 {
 		n = min(n, s.reads.held/(width*min(aheadRows, 2*each)))
 	}
 	return max(1, n)

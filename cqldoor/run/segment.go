@@ -35,7 +35,7 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	if x.plan.Old != nil {
 		return x.resolved(s, after, want)
 	}
-	if x.ahead == nil && !x.wide(want, len(s.Shards)) {
+	if x.ahead == nil && !x.tooWide(want, len(s.Shards)) {
 		e := extent{Segment: s, after: after, want: want, limit: x.reads.held, group: x.grouped(want/len(s.Shards) + 2)}
 		if len(x.plan.Clustering) == 0 {
 			e.limit = 0 // there is only one row
@@ -197,7 +197,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 				return nil, a.err
 			case a.refused > 0:
 				if !e.keys {
-					x.learn(a.refused)
+					x.rowWidth().learn(a.refused)
 				}
 				return nil, errWide
 			}
@@ -205,7 +205,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 				return nil, err
 			}
 			if arrived == 0 && e.limit > 0 && e.upto == nil && !e.keys {
-				if x.firstLook(a.body) && x.wide(e.want, len(e.Shards)) {
+				if x.rowWidth().firstLook(a.body) && x.tooWide(e.want, len(e.Shards)) {
 					return nil, errWide
 				}
 				if err := x.memory.reserve(&out.held, x.likely(&e)); err != nil {
@@ -234,7 +234,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 	did := merge.Stats()
 	x.fan().Took(did.Rounds, did.Rows)
 	if rows := merge.Stats().Rows; rows > 0 && !e.keys {
-		x.learn(arrived / rows)
+		x.rowWidth().learn(arrived / rows)
 	}
 	out.held.shrink(arrived)
 	out.rows, out.more = merge.Page()
@@ -244,7 +244,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 
 // likely returns how many bytes of an extent will probably come, as far as is known.
 func (x *reader) likely(e *extent) int {
-	width := int(x.rowWidth().Load())
+	width := x.rowWidth().known()
 	if e.keys {
 		width = min(width, 100)
 	}

@@ -16,6 +16,7 @@ import (
 // facts holds what is known before any key is measured: the options, the columns, the queries, and
 // the column that holds the time of writing.
 type facts struct {
+	itemSizes
 	o     Options
 	p     *profile.Profile
 	qs    []queries.Query
@@ -62,7 +63,7 @@ func (s *facts) findTime() error {
 	}
 	s.findMoment()
 	for i := range s.p.Columns { // only ids tell the time
-		if c := &s.p.Columns[i]; s.time == nil && c.Made != nil && c.Made.Granularity <= profile.Day && s.ofEachRow(c) {
+		if c := &s.p.Columns[i]; s.time == nil && c.Made != nil && c.Made.Granularity <= profile.Day && ofEachRow(s.p, c) {
 			s.time = c
 		}
 	}
@@ -71,8 +72,8 @@ func (s *facts) findTime() error {
 
 // ofEachRow reports whether nearly each row has an id of its own in a column. Then the time in an id is
 // that of its row. An id that many rows share was made before most of them.
-func (s *facts) ofEachRow(c *profile.Column) bool {
-	return c.Values >= s.p.Rows*9/10 && c.Distinct.High >= 0.9*float64(s.p.Rows)
+func ofEachRow(p *profile.Profile, c *profile.Column) bool {
+	return c.Values >= p.Rows*9/10 && c.Distinct.High >= 0.9*float64(p.Rows)
 }
 
 // findMoment chooses a column of times.
@@ -80,7 +81,7 @@ func (s *facts) findMoment() {
 	best := 0.0
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
-		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 || c.Type.Kind == value.Timeuuid && !s.ofEachRow(c) {
+		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 || c.Type.Kind == value.Timeuuid && !ofEachRow(s.p, c) {
 			continue
 		}
 		// The finer of two columns tells more: birthdays and ends of validity are days, but a

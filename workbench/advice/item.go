@@ -32,22 +32,28 @@ const (
 	shardBytes     = 4
 )
 
+// itemSizes computes the bytes of items and of their keys. It depends on the store and on the columns alone.
+type itemSizes struct {
+	target Target
+	p      *profile.Profile
+}
+
 // itemBytes returns the mean bytes that a row of the data takes as an item of the store: the names
 // and values of all columns (DynamoDB), or values with metadata (Keyspaces). What a key adds is not
 // in it: see keyBytes.
-func (s *facts) itemBytes() float64 {
+func (s itemSizes) itemBytes() float64 {
 	total := 0.0
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
 		present := float64(c.Values) / float64(s.p.Rows)
-		switch s.o.Target {
+		switch s.target {
 		case DynamoDB:
 			total += present * (float64(len(c.Name)) + attributeBytes(c))
 		default:
 			total += present * (c.MeanBytes + keyspacesColumn)
 		}
 	}
-	if s.o.Target == Keyspaces {
+	if s.target == Keyspaces {
 		total += keyspacesRow
 	}
 	return total
@@ -196,7 +202,7 @@ func (s *serving) possibleIndexBytes(d *Design) float64 {
 
 // joinedBytes returns the mean bytes, name and value, of the attribute that joins these columns. It
 // returns 0 if there are none, or one that the data have: the key is then that attribute itself.
-func (s *facts) joinedBytes(names []string) float64 {
+func (s itemSizes) joinedBytes(names []string) float64 {
 	if len(names) == 0 || len(names) == 1 && s.p.Column(names[0]) != nil {
 		return 0
 	}
@@ -212,7 +218,7 @@ const (
 
 // valueBytes returns the mean length of a text that joins the values of these columns with #. A
 // column that the data do not have is an id or a bucket.
-func (s *facts) valueBytes(names []string) float64 {
+func (s itemSizes) valueBytes(names []string) float64 {
 	total := float64(len(names) - 1)
 	for _, name := range names {
 		switch c := s.p.Column(name); {

@@ -56,7 +56,7 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 		o.NodeWrites = NodeWrites
 	}
 	s := new(Study)
-	s.facts = facts{o: o, p: p, qs: qs, fixed: make(map[string]int)}
+	s.facts = facts{itemSizes: itemSizes{o.Target, p}, o: o, p: p, qs: qs, fixed: make(map[string]int)}
 	s.measured, s.best = make(map[string]*profile.Measured), make(map[string]*Design)
 	if p.Rows == 0 {
 		return nil, fmt.Errorf("%s: has no rows to judge by, at the most the names of columns", p.Data)
