@@ -51,7 +51,7 @@ func (m *moves) ensure(ctx context.Context) error {
 		return nil
 	}
 	for _, text := range []string{createMoves, createChanges} {
-		if _, err := m.session.Query(ctx, wire.LocalQuorum, text); err != nil {
+		if err := catalog.CreateTable(ctx, m.session, text); err != nil {
 			return fmt.Errorf("create the tables of the movers' positions: %w", err)
 		}
 	}
