@@ -14,26 +14,46 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
+// replication returns the replication of keyspace evenkeel; nil: the keyspace does not exist.
+func replication(ctx context.Context, s Session) (map[string]string, error) {
+	rows, err := s.Query(ctx, wire.One, "SELECT * FROM system_schema.keyspaces WHERE keyspace_name = '"+Keyspace+"'")
+	if err != nil || len(rows) == 0 {
+		return nil, wrap("read the replication of the catalogue", err)
+	}
+	all, err := schema.Load(schema.Rows{Keyspaces: rows})
+	if err != nil {
+		return nil, wrap("read the replication of the catalogue", err)
+	}
+	return all.Keyspaces[Keyspace].Replication, nil
+}
+
+// classOf returns the name of a replication's strategy, without its package.
+func classOf(replication map[string]string) string {
+	class := replication["class"]
+	return class[strings.LastIndexByte(class, '.')+1:]
+}
+
+// Spans reports whether keyspace evenkeel has replicas in several data centres, each with a number of its
+// own. LOCAL_QUORUM then means another set of replicas in each of them.
+func Spans(ctx context.Context, s Session) (bool, error) {
+	r, err := replication(ctx, s)
+	return classOf(r) == "NetworkTopologyStrategy" && len(r) > 2, err // beside the class
+}
+
 // Thin says where keyspace evenkeel has fewer replicas than Found would give it, such as "1 of the 3
 // nodes of data centre dc1". With one or two replicas, no door can use sharded tables while one node
 // is down. Thin returns nothing if the keyspace does not exist, or if its strategy is not one of
 // Cassandra's.
 func (c *Catalog) Thin(ctx context.Context) ([]string, error) {
-	rows, err := c.opts.Session.Query(ctx, wire.One, "SELECT * FROM system_schema.keyspaces WHERE keyspace_name = '"+Keyspace+"'")
-	if err != nil || len(rows) == 0 {
-		return nil, wrap("read the replication of the catalogue", err)
-	}
-	s, err := schema.Load(schema.Rows{Keyspaces: rows})
-	if err != nil {
-		return nil, wrap("read the replication of the catalogue", err)
+	replication, err := replication(ctx, c.opts.Session)
+	if err != nil || replication == nil {
+		return nil, err
 	}
 	nodes, own, err := c.tables.dataCentres(ctx)
 	if err != nil {
 		return nil, err
 	}
-	replication := s.Keyspaces[Keyspace].Replication
-	class := replication["class"]
-	switch class[strings.LastIndexByte(class, '.')+1:] {
+	switch classOf(replication) {
 	case "SimpleStrategy":
 		all := 0
 		for _, n := range nodes {

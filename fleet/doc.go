@@ -42,9 +42,9 @@
 //
 // A door reads and writes at LOCAL_QUORUM. So it goes on while another data centre is down. A
 // mover publishes, and reads the doors, at EACH_QUORUM. So it reaches the quorum of every data
-// centre, and no layout changes while one of them is down. If a store does not have EACH_QUORUM,
-// the mover uses QUORUM. Amazon Keyspaces has only LOCAL_QUORUM; all doors must then be in one
-// region.
+// centre, and no layout changes while one of them is down. If the store refuses EACH_QUORUM,
+// the mover uses ALL, or QUORUM where one number of replicas counts for all data centres. Amazon
+// Keyspaces has only LOCAL_QUORUM; all doors must then be in one region.
 //
 // It imports catalog, cql/wire and registry.
 package fleet

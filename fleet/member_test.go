@@ -4,8 +4,10 @@ package fleet
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -22,8 +24,11 @@ type memory struct {
 	mu    sync.Mutex
 	rows  map[string]map[string]catalog.Row // by table and key
 	fails error
-	asked int // statements
-	only  wire.Consistency
+	asked int                // statements
+	lacks []wire.Consistency // levels that it refuses
+	last  wire.Consistency   // of the last statement that it carried out
+
+	replication string // of keyspace evenkeel, as a frozen map<text, text>
 }
 
 func newMemory() *memory {
@@ -37,8 +42,11 @@ func (m *memory) Query(_ context.Context, cl wire.Consistency, cql string, value
 	if m.fails != nil {
 		return nil, m.fails
 	}
-	if m.only != 0 && cl != m.only && cl != wire.One {
+	if slices.Contains(m.lacks, cl) {
 		return nil, wire.Invalidf("Consistency level %v is not supported", cl)
+	}
+	if cl != wire.One {
+		m.last = cl
 	}
 	put := func(table string, key int, columns string) {
 		r := catalog.Row{}
@@ -79,6 +87,8 @@ func (m *memory) Query(_ context.Context, cl wire.Consistency, cql string, value
 		put("settings", 1, "name, value")
 	case cql == readSettings:
 		return all("settings"), nil
+	case strings.HasPrefix(cql, "SELECT * FROM system_schema.keyspaces"):
+		return []catalog.Row{{"keyspace_name": []byte(catalog.Keyspace), "durable_writes": {1}, "replication": []byte(m.replication)}}, nil
 	case cql == "SELECT schema_version FROM system.local":
 		return []catalog.Row{{"schema_version": []byte("v")}}, nil
 	case strings.HasPrefix(cql, "SELECT schema_version FROM system.peers"):
@@ -450,13 +460,52 @@ func TestLeaseOfTheCatalogue(t *testing.T) {
 	}
 }
 
-// TestWithoutQuorum is a store that has LOCAL_QUORUM at most.
-func TestWithoutQuorum(t *testing.T) {
-	st := newMemory()
-	st.only = wire.LocalQuorum
-	if s := beat(t, newDoor(st, "a:1")); len(s.Doors) != 1 {
-		t.Errorf("%+v", s)
+// TestLevels checks the level of a door's own statements and of those that must reach all doors, on
+// stores that refuse some levels.
+func TestLevels(t *testing.T) {
+	const strategies = "org.apache.cassandra.locator."
+	one := map[string]string{"class": strategies + "SimpleStrategy", "replication_factor": "3"}
+	dc := map[string]string{"class": strategies + "NetworkTopologyStrategy", "north": "3"}
+	dcs := map[string]string{"class": strategies + "NetworkTopologyStrategy", "north": "3", "south": "3"}
+	region := map[string]string{"class": "com.amazonaws.cassandra.SingleRegionStrategy"}
+	for _, c := range []struct {
+		replication map[string]string
+		lacks       []wire.Consistency
+		want        wire.Consistency
+	}{
+		{dcs, nil, wire.EachQuorum},
+		{dc, nil, wire.EachQuorum},
+		{dcs, []wire.Consistency{wire.EachQuorum}, wire.All},
+		{dc, []wire.Consistency{wire.EachQuorum}, wire.Quorum},
+		{one, []wire.Consistency{wire.EachQuorum}, wire.Quorum},
+		{region, []wire.Consistency{wire.EachQuorum, wire.Quorum, wire.All}, wire.LocalQuorum},
+	} {
+		st := newMemory()
+		st.lacks, st.replication = c.lacks, textMap(c.replication)
+		d := newDoor(st, "a:1")
+		if s := beat(t, d); len(s.Doors) != 1 || st.last != wire.LocalQuorum {
+			t.Errorf("%v without %v: a beat sees %d doors at %v", c.replication, c.lacks, len(s.Doors), st.last)
+		}
+		if err := d.Publish(t.Context(), Publication{blogs, 7, ""}); err != nil || st.last != c.want {
+			t.Errorf("%v without %v: a publication at %v: %v", c.replication, c.lacks, st.last, err)
+		}
+		if err := d.Knows(t.Context()); err != nil || st.last != c.want {
+			t.Errorf("%v without %v: the doors are read at %v: %v", c.replication, c.lacks, st.last, err)
+		}
+		st.fail(&wire.Error{Code: wire.CodeUnavailable})
+		if err := d.Knows(t.Context()); err == nil {
+			t.Errorf("%v without %v: a store that is down is asked at a lower level", c.replication, c.lacks)
+		}
 	}
+}
+
+// textMap serializes a map<text, text>.
+func textMap(m map[string]string) string {
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(m)))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		b = wire.AppendBytes(wire.AppendBytes(b, []byte(k)), []byte(m[k]))
+	}
+	return string(b)
 }
 
 // TestAlone is a door without others, once it has been there for a lease.

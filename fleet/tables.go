@@ -50,14 +50,22 @@ func (t tables) query(ctx context.Context, cql string, values ...[]byte) ([]cata
 	return t.session.Query(ctx, wire.LocalQuorum, cql, values...)
 }
 
-// everywhere executes a statement at EACH_QUORUM. Every door's reads and writes at LOCAL_QUORUM overlap
-// with it, in the door's own data centre. If the store does not have that level, everywhere executes
-// the statement at QUORUM, or else at LOCAL_QUORUM.
-func (t tables) everywhere(ctx context.Context, cql string, values ...[]byte) (rows []catalog.Row, err error) {
-	for _, level := range []wire.Consistency{wire.EachQuorum, wire.Quorum, wire.LocalQuorum} {
-		if rows, err = t.session.Query(ctx, level, cql, values...); err == nil || !definite(err) {
-			break
-		}
+// everywhere executes a statement at a level with which every door's reads and writes at LOCAL_QUORUM
+// overlap, in the door's own data centre. That is EACH_QUORUM. If the store refuses it, that is ALL, or,
+// if one number of replicas counts for all data centres, QUORUM. Amazon Keyspaces has only LOCAL_QUORUM.
+func (t tables) everywhere(ctx context.Context, cql string, values ...[]byte) ([]catalog.Row, error) {
+	rows, err := t.session.Query(ctx, wire.EachQuorum, cql, values...)
+	if !definite(err) {
+		return rows, err
+	}
+	level := wire.Quorum
+	if spans, err := catalog.Spans(ctx, t.session); err != nil {
+		return nil, err
+	} else if spans {
+		level = wire.All
+	}
+	if rows, err = t.session.Query(ctx, level, cql, values...); definite(err) {
+		return t.query(ctx, cql, values...)
 	}
 	return rows, err
 }
