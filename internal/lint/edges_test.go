@@ -136,7 +136,7 @@ var edges = map[string][]string{
 	"workbench/livedynamo": {"reshard", "dynamo/api", "dynamo/attribute", "dynamo/exception", "partitioner", "shard", "shard/timebucket", "workbench/livetable", "workbench/rows"},
 	"workbench/livetable":  {},
 	"workbench/nodetool":   {},
-	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/live", "workbench/livedynamo", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
+	"workbench/page":       {"cql/value", "shard", "workbench/advice", "workbench/datetime", "workbench/live", "workbench/livedynamo", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows"},
 	"workbench/serverpage": {"observe/top", "workbench/page", "workbench/report"},
 	"workbench/orders":     {},
 	"workbench/queries":    {"cql/syntax", "dynamo/partiql"},
