@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	"github.com/evenkeel/evenkeel/engine"
+	cassandraengine "github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 	"github.com/evenkeel/evenkeel/registry"
@@ -55,7 +55,7 @@ func each(t *testing.T, test func(t *testing.T, b *backend)) {
 // embedded is for tests of many steps: its schema changes are quick.
 func embedded(t *testing.T) *backend {
 	t.Helper()
-	e, err := engine.Open(t.TempDir(), engine.Options{})
+	e, err := cassandraengine.Open(t.TempDir(), cassandraengine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	"github.com/evenkeel/evenkeel/engine"
+	cassandraengine "github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
@@ -30,7 +30,7 @@ func TestOnStores(t *testing.T) {
 		testOnStore(t, st)
 	})
 	t.Run("engine", func(t *testing.T) {
-		st, err := engine.Open(t.TempDir(), engine.Options{})
+		st, err := cassandraengine.Open(t.TempDir(), cassandraengine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
 	doors "github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/internal/testkit/drawn"
 	"github.com/evenkeel/evenkeel/internal/testkit/planted"
@@ -503,7 +503,7 @@ func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	store, err := items.Open(db, items.Options{SweepInterval: -1})
+	store, err := dynamodb.Open(db, dynamodb.Options{SweepInterval: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

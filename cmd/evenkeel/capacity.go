@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 )
 
 // capacityFlags are the flags of serve that make the embedded engine imitate the limits and
@@ -53,11 +53,11 @@ func (s *serveCmd) checkCapacity() error {
 }
 
 // limits returns the limits of a store, or nil if the flags do not ask for them.
-func (s *serveCmd) limits(store string) *capacity.Limits {
+func (s *serveCmd) limits(store string) *throughput.Limits {
 	if !slices.Contains(s.Capacity, store) {
 		return nil
 	}
-	l := capacity.Limits{SplitAfter: s.CapacitySplitAfter}
+	l := throughput.Limits{SplitAfter: s.CapacitySplitAfter}
 	if l.SplitAfter == 0 {
 		l.SplitAfter = -1
 	}

@@ -7,21 +7,21 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/evenkeel/evenkeel/engine"
-	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 )
 
 // consumptionCollector reports, for each table, what an engine's limits let through and what they
 // refused. It reads the figures at each scrape.
 type consumptionCollector struct {
-	consumption         func() []capacity.Consumption
+	consumption         func() []throughput.Consumption
 	indexes             bool // indexes of a table have limits of their own
 	consumed, throttled *prometheus.Desc
 }
 
 // newConsumptionCollector returns the collector of one door. The names of its metrics begin with
 // prefix.
-func newConsumptionCollector(prefix string, indexes bool, consumption func() []capacity.Consumption) *consumptionCollector {
+func newConsumptionCollector(prefix string, indexes bool, consumption func() []throughput.Consumption) *consumptionCollector {
 	labels := []string{"table", "operation"}
 	if indexes {
 		labels = []string{"table", "index", "operation"}
@@ -36,7 +36,7 @@ func newConsumptionCollector(prefix string, indexes bool, consumption func() []c
 // consumptionOf returns the collectors of the engines that apply limits.
 func consumptionOf(cql *cqlSide, dynamo *dynamoDB, s *serveCmd) (all []prometheus.Collector) {
 	if cql != nil && s.limits(likeKeyspaces) != nil {
-		if e, ok := cql.store.(*engine.Engine); ok {
+		if e, ok := cql.store.(*cassandra.Engine); ok {
 			all = append(all, newConsumptionCollector("evenkeel_cql_", false, e.Consumption))
 		}
 	}
@@ -55,9 +55,9 @@ func (c *consumptionCollector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *consumptionCollector) Collect(ch chan<- prometheus.Metric) {
 	for _, of := range c.consumption() {
-		for _, op := range []capacity.Op{capacity.Read, capacity.Write} {
+		for _, op := range []throughput.Op{throughput.Read, throughput.Write} {
 			total := of.Read
-			if op == capacity.Write {
+			if op == throughput.Write {
 				total = of.Write
 			}
 			labels := []string{of.Table}

@@ -27,7 +27,7 @@ import (
 	cqlcache "github.com/evenkeel/evenkeel/cqldoor/cache"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
-	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/observe"
@@ -155,7 +155,7 @@ func (c *cqlSide) storage() *storage.DB {
 	if c == nil {
 		return nil
 	}
-	if e, ok := c.store.(*engine.Engine); ok {
+	if e, ok := c.store.(*cassandra.Engine); ok {
 		return e.Storage()
 	}
 	return nil
@@ -194,7 +194,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, at netip.Add
 			return nil, "", withHint(fmt.Errorf("%s is given without a cluster", flag), "--cassandra HOST[:PORT] says which")
 		}
 	}
-	e, err := engine.Open(s.Data, engine.Options{Address: at, Capacity: s.limits(likeKeyspaces), Clock: s.clock, Timeout: s.RequestTimeout, Storage: s.storage(log)})
+	e, err := cassandra.Open(s.Data, cassandra.Options{Address: at, Capacity: s.limits(likeKeyspaces), Clock: s.clock, Timeout: s.RequestTimeout, Storage: s.storage(log)})
 	if err != nil {
 		return nil, "", storeHint(err, "--data DIR chooses another directory")
 	}

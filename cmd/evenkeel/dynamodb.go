@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/definitions"
 	sharding "github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/dynamodoor/throttling"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/observe"
 	"github.com/evenkeel/evenkeel/reshard"
@@ -28,12 +28,12 @@ import (
 // dynamoDB is the DynamoDB half of serve.
 type dynamoDB struct {
 	door  *dynamodoor.Door
-	cache *cache.Cache // nil: no cache
-	items *items.Store // nil in front of an endpoint
-	own   *storage.DB  // nil if the CQL half has a database to share
-	at    *endpoint    // nil on the embedded engine
-	what  string       // describes the store to the user
-	stop  func()       // stops the mover of layout changes; nil: no mover runs
+	cache *cache.Cache    // nil: no cache
+	items *dynamodb.Store // nil in front of an endpoint
+	own   *storage.DB     // nil if the CQL half has a database to share
+	at    *endpoint       // nil on the embedded engine
+	what  string          // describes the store to the user
+	stop  func()          // stops the mover of layout changes; nil: no mover runs
 
 	observe   observe.Observer
 	throttled *throttling.Store       // counts what the store throttles
@@ -146,7 +146,7 @@ func (d *dynamoDB) openEngine(ctx context.Context, s *serveCmd, db *storage.DB, 
 		}
 		db = d.own
 	}
-	if d.items, err = items.Open(db, items.Options{Logger: log, Clock: s.clock, Capacity: s.limits(likeDynamoDB), IndexLag: s.IndexLag}); err != nil {
+	if d.items, err = dynamodb.Open(db, dynamodb.Options{Logger: log, Clock: s.clock, Capacity: s.limits(likeDynamoDB), IndexLag: s.IndexLag}); err != nil {
 		return nil, err
 	}
 	d.what = "on the embedded engine, data in " + s.Data

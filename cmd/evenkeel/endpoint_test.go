@@ -28,7 +28,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	served "github.com/evenkeel/evenkeel/internal/testkit/endpoint"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
@@ -127,7 +127,7 @@ func behindRoles(t *testing.T) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return served.Serve(t, dynamodoor.Options{Store: itemstore.Open(t, items.Options{}), Keys: keys})
+	return served.Serve(t, dynamodoor.Options{Store: itemstore.Open(t, dynamodb.Options{}), Keys: keys})
 }
 
 const roleKeys = `
@@ -304,7 +304,7 @@ func TestSessionNames(t *testing.T) {
 // An https:// endpoint's certificate is checked against those of the AWS
 // configuration: AWS_CA_BUNDLE, or ca_bundle of the profile.
 func TestCertificatesOfTheAWSConfiguration(t *testing.T) {
-	door, err := dynamodoor.New(dynamodoor.Options{Store: itemstore.Open(t, items.Options{})})
+	door, err := dynamodoor.New(dynamodoor.Options{Store: itemstore.Open(t, dynamodb.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,9 +26,9 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	doors "github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine/capacity"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 	"github.com/evenkeel/evenkeel/internal/testkit/drawn"
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
@@ -216,8 +216,8 @@ func createProved(t *testing.T, r *advice.Report) *provedTable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := capacity.Limits{SplitAfter: splitAfter}.WithDefaults()
-	store, err := items.Open(db, items.Options{SweepInterval: -1, Clock: clock, Capacity: &limits})
+	limits := throughput.Limits{SplitAfter: splitAfter}.WithDefaults()
+	store, err := dynamodb.Open(db, dynamodb.Options{SweepInterval: -1, Clock: clock, Capacity: &limits})
 	if err != nil {
 		t.Fatal(err)
 	}

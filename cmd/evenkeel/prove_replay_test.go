@@ -23,7 +23,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/drawn"
 	"github.com/evenkeel/evenkeel/workbench/advice"
 	"github.com/evenkeel/evenkeel/workbench/profile"
@@ -171,7 +171,7 @@ func (a *advisedTable) bound(t *testing.T, row []string) (list []any) {
 
 // putRecorder records to which key each item goes in the store, behind the door.
 type putRecorder struct {
-	*items.Store
+	*dynamodb.Store
 	mu  sync.Mutex
 	put *api.PutItem // the last one
 }

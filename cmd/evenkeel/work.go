@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
 )
 
 // workOf returns the collectors of the background work of the store behind the CQL door.
@@ -18,7 +18,7 @@ func workOf(cql *cqlSide) []prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "evenkeel_cql_" + name, Help: help}, func() float64 { return float64(of()) })
 	}
 	switch s := cql.store.(type) {
-	case *engine.Engine:
+	case *cassandra.Engine:
 		return []prometheus.Collector{
 			gauge("engine_requests_running", "Requests to the embedded engine that may take long and are carried out now; those of one request of a client are counted one by one.", func() int { n, _ := s.Work(); return n }),
 			gauge("engine_requests_waiting", "Requests to the embedded engine that may take long and wait for their turn.", func() int { _, n := s.Work(); return n }),

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/evenkeel/evenkeel/cqldoor/gocqldoor"
-	"github.com/evenkeel/evenkeel/engine"
+	cassandraengine "github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 	"github.com/evenkeel/evenkeel/shardrules"
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // embedded is a door in front of an engine in this process.
 func embedded(t *testing.T, o gocqldoor.Options) *gocqldoor.Dialer {
 	t.Helper()
-	e, err := engine.Open(t.TempDir(), engine.Options{})
+	e, err := cassandraengine.Open(t.TempDir(), cassandraengine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestRules(t *testing.T) {
 
 // After Close nothing is dialled, and nothing runs on: TestMain looks for goroutines.
 func TestClose(t *testing.T) {
-	e, err := engine.Open(t.TempDir(), engine.Options{})
+	e, err := cassandraengine.Open(t.TempDir(), cassandraengine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	e, err := engine.Open(t.TempDir(), engine.Options{})
+	e, err := cassandraengine.Open(t.TempDir(), cassandraengine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

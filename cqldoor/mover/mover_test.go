@@ -20,7 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
-	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
@@ -57,7 +57,7 @@ type world struct {
 
 func newWorld(t *testing.T, l *shard.Layout) *world {
 	t.Helper()
-	e, err := engine.Open(t.TempDir(), engine.Options{})
+	e, err := cassandra.Open(t.TempDir(), cassandra.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

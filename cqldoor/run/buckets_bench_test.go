@@ -13,12 +13,12 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
 )
 
 // benchSession is a driver's session with a door on an embedded engine.
 func benchSession(b *testing.B) *gocql.Session {
-	e, err := engine.Open(b.TempDir(), engine.Options{})
+	e, err := cassandra.Open(b.TempDir(), cassandra.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

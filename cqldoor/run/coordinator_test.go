@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -45,7 +45,7 @@ func TestAPanicLeavesNoRequestUnderWay(t *testing.T) {
 // store that keeps hardly any: each is carried out, perhaps after an UNPREPARED that
 // names the client's id, as drivers expect of a store.
 func TestStatementsGivenUp(t *testing.T) {
-	e, err := engine.Open(t.TempDir(), engine.Options{Prepared: 3})
+	e, err := cassandra.Open(t.TempDir(), cassandra.Options{Prepared: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/engine"
-	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -24,13 +24,13 @@ import (
 // limits: so many read and write units a second of a table's one partition.
 type limitedScene struct {
 	*scene
-	engine *engine.Engine
+	engine *cassandra.Engine
 }
 
 // passing is an engine whose clock stands still until it refuses something: however
 // long a machine takes, no units come back meanwhile.
 type passing struct {
-	*engine.Engine
+	*cassandra.Engine
 	by    time.Duration // which passes for each refusal
 	nanos *atomic.Int64
 }
@@ -54,11 +54,11 @@ func (l passingLink) Send(ctx context.Context, req wire.Message, reply func(wire
 	})
 }
 
-func newLimitedScene(t *testing.T, limit capacity.Throughput, by time.Duration) *limitedScene {
+func newLimitedScene(t *testing.T, limit throughput.Rate, by time.Duration) *limitedScene {
 	t.Helper()
 	begun, nanos := time.Now(), new(atomic.Int64)
-	e, err := engine.Open(t.TempDir(), engine.Options{
-		Capacity: &capacity.Limits{Partition: limit, Fresh: limit, SplitAfter: -1},
+	e, err := cassandra.Open(t.TempDir(), cassandra.Options{
+		Capacity: &throughput.Limits{Partition: limit, Fresh: limit, SplitAfter: -1},
 		Clock:    func() time.Time { return begun.Add(time.Duration(nanos.Load())) },
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func newLimitedScene(t *testing.T, limit capacity.Throughput, by time.Duration) 
 // refused is how many requests were throttled.
 func (s *limitedScene) refused() (n int64) {
 	for _, of := range s.engine.Consumption() {
-		for _, total := range []capacity.Total{of.Read, of.Write} {
+		for _, total := range []throughput.Total{of.Read, of.Write} {
 			for _, x := range total.Throttled {
 				n += x.Requests
 			}
@@ -89,7 +89,7 @@ func isThrottled(a *difftest.Answer) bool {
 // A read of several shards waits for those that are throttled, and gives what it
 // gives otherwise; what is of one shard gets the error.
 func TestThrottledShardsAreAskedAgain(t *testing.T) {
-	s := newLimitedScene(t, capacity.Throughput{Read: 250, Write: 1e6}, 50*time.Millisecond)
+	s := newLimitedScene(t, throughput.Rate{Read: 250, Write: 1e6}, 50*time.Millisecond)
 	s.router.reads.retryFor = time.Minute
 	for i := range 96 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (%d, %d, '%s')", s.keyspace, i%2, i, strings.Repeat("x", 3000)))
@@ -148,7 +148,7 @@ func TestThrottledShardsAreAskedAgain(t *testing.T) {
 // Shards that are read in a group, and share a partition whose units are too few for
 // all of them at once, are all read in the end: what was read once is not again.
 func TestThrottledGroupsComeToAnEnd(t *testing.T) {
-	s := newLimitedScene(t, capacity.Throughput{Read: 20, Write: 1e6}, 200*time.Millisecond)
+	s := newLimitedScene(t, throughput.Rate{Read: 20, Write: 1e6}, 200*time.Millisecond)
 	s.router.reads.retryFor = time.Minute // were rows read again and again, there were never enough units
 	for i := range 48 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (0, %d, '%s')", s.keyspace, i, strings.Repeat("x", 3000)))
@@ -196,7 +196,7 @@ func printed(a *difftest.Answer) string {
 // After its time a read is refused with the store's error, and nobody asks for a
 // client that is gone.
 func TestRetryEnds(t *testing.T) {
-	s := newLimitedScene(t, capacity.Throughput{Read: 5, Write: 1e6}, 0)
+	s := newLimitedScene(t, throughput.Rate{Read: 5, Write: 1e6}, 0)
 	for i := range 30 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (0, %d, '%s')", s.keyspace, i, strings.Repeat("x", 40_000)))
 	}
@@ -244,7 +244,7 @@ func TestRetryEnds(t *testing.T) {
 
 // A write is not repeated, whatever became of it.
 func TestThrottledWritesAreNotRepeated(t *testing.T) {
-	s := newLimitedScene(t, capacity.Throughput{Read: 1e6, Write: 5}, 0)
+	s := newLimitedScene(t, throughput.Rate{Read: 1e6, Write: 5}, 0)
 	s.router.reads.retryFor = time.Hour
 	for _, text := range []string{
 		"DELETE FROM TABLE WHERE p = 0",

@@ -32,7 +32,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	"github.com/evenkeel/evenkeel/engine"
+	cassandraengine "github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
@@ -55,7 +55,7 @@ func onStores(t *testing.T, test func(t *testing.T, st store.Store)) {
 
 func embedded(t *testing.T) store.Store {
 	t.Helper()
-	e, err := engine.Open(t.TempDir(), engine.Options{})
+	e, err := cassandraengine.Open(t.TempDir(), cassandraengine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -250,7 +250,7 @@ var limits = []limit{
 const arn = `"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/abc"`
 
 // The test covers every limit of the API that can be checked without a table. A request at the
-// limit passes, and one beyond it is refused in these words. TestLimits of engine/items covers the
+// limit passes, and one beyond it is refused in these words. TestLimits of engine/dynamodb covers the
 // limits that need a table.
 func TestLimits(t *testing.T) {
 	for _, l := range limits {

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/fence"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { leak.Main(m) }
 
 // engine is a store that counts its requests, and that a test can make wait and fail.
 type engine struct {
-	*items.Store
+	*dynamodb.Store
 	mu       sync.Mutex
 	asked    map[string]int
 	last     map[string]string // the last body of each operation
@@ -98,7 +98,7 @@ type tested struct {
 
 func open(t testing.TB) *engine {
 	t.Helper()
-	return &engine{Store: itemstore.Open(t, items.Options{}), asked: map[string]int{}, last: map[string]string{}}
+	return &engine{Store: itemstore.Open(t, dynamodb.Options{}), asked: map[string]int{}, last: map[string]string{}}
 }
 
 const createT = `{"TableName":"Tab","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"},{"AttributeName":"n","AttributeType":"N"}],` +

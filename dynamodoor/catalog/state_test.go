@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/registry"
 )
@@ -16,7 +16,7 @@ import (
 // begun returns the catalogue of a store, and its entry of a table that is being created.
 func begun(t *testing.T) (*Catalog, *Entry) {
 	t.Helper()
-	c := New(itemstore.Open(t, items.Options{}), time.Now)
+	c := New(itemstore.Open(t, dynamodb.Options{}), time.Now)
 	e, err := c.Begin(t.Context(), Entry{Table: "Tab", Physical: "Tab", Layout: layout(t), Hash: "h", HashType: "S"})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestOldEntriesAreNotWritten(t *testing.T) {
 // unchanged.
 func TestStreamsAreKeptFromTheLastAttempt(t *testing.T) {
 	at := time.Now()
-	c := New(itemstore.Open(t, items.Options{}), func() time.Time { return at })
+	c := New(itemstore.Open(t, dynamodb.Options{}), func() time.Time { return at })
 	e, err := c.Begin(t.Context(), Entry{Table: "Tab", Physical: "Tab", Layout: layout(t), Hash: "h", HashType: "S"})
 	if err != nil {
 		t.Fatal(err)

@@ -18,21 +18,21 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
 // store is an engine with tables, some of them sharded.
 type store struct {
-	*items.Store
+	*dynamodb.Store
 	tables map[string]*plan.Table
 	reads  int // rows that fan-outs have read
 }
 
 func newStore(t *testing.T) *store {
 	t.Helper()
-	return &store{Store: itemstore.Open(t, items.Options{}), tables: map[string]*plan.Table{}}
+	return &store{Store: itemstore.Open(t, dynamodb.Options{}), tables: map[string]*plan.Table{}}
 }
 
 // create creates a table (pk S, sk of a type) with n shards; 0: a plain table.

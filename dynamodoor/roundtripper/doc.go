@@ -13,7 +13,7 @@
 //
 // A table that a client creates with the tag write-sharding is then sharded, and the door forwards
 // requests on all others. Options.Store replaces the endpoint: with the embedded engine
-// (engine/items), a test has a DynamoDB without anything else.
+// (engine/dynamodb), a test has a DynamoDB without anything else.
 //
 // It promises:
 //

@@ -36,7 +36,7 @@ type Options struct {
 	// Base sends requests; default a transport with its own pool of connections.
 	Base http.RoundTripper
 
-	// Store replaces the endpoint by a store in this process: an engine/items Store. No other door
+	// Store replaces the endpoint by a store in this process: an engine/dynamodb Store. No other door
 	// may use it.
 	Store backend.Store
 

@@ -21,16 +21,16 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/accesskey"
-	"github.com/evenkeel/evenkeel/engine/items"
+	dynamodbengine "github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-func engine(t *testing.T) *items.Store {
+func engine(t *testing.T) *dynamodbengine.Store {
 	t.Helper()
-	return itemstore.Open(t, items.Options{})
+	return itemstore.Open(t, dynamodbengine.Options{})
 }
 
 // endpoint returns an evenkeel that knows one access key and verifies signatures.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
@@ -68,7 +68,7 @@ func TestNoOperationReachesTheCatalogue(t *testing.T) {
 	for name, lease := range map[string]time.Duration{"alone": 0, "with other doors": 20 * time.Millisecond} {
 		for _, left := range []string{"a sharded table", "none any more"} {
 			t.Run(name+"/"+left, func(t *testing.T) {
-				store := itemstore.Open(t, items.Options{})
+				store := itemstore.Open(t, dynamodb.Options{})
 				r := New(Options{Backend: store, Lease: lease})
 				if err := r.Start(t.Context()); err != nil {
 					t.Fatal(err)
@@ -131,7 +131,7 @@ func TestNoOperationReachesTheCatalogue(t *testing.T) {
 func TestForeignCatalogue(t *testing.T) {
 	const table = `{"TableName":"evenkeel","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"KEY","AttributeType":"S"}],"KeySchema":[{"AttributeName":"KEY","KeyType":"HASH"}]}`
 	for _, key := range []string{"h", "table"} {
-		store := itemstore.Open(t, items.Options{})
+		store := itemstore.Open(t, dynamodb.Options{})
 		door := doorOn(t, store, time.Millisecond)
 		must(t, door, "CreateTable", `{"TableName":"plain","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"}],"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}`)
 		must(t, store, "CreateTable", strings.ReplaceAll(table, "KEY", key))

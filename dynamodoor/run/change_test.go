@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/reshard"
 )
@@ -28,7 +28,7 @@ func changeTo(shards int) string {
 
 // startHasty returns a router on an engine in memory that keeps no stubs for caution.
 func startHasty(t testing.TB) (*Router, *recorder) {
-	store := &recorder{Store: itemstore.Open(t, items.Options{}), requests: map[string]int{}}
+	store := &recorder{Store: itemstore.Open(t, dynamodb.Options{}), requests: map[string]int{}}
 	r := New(Options{Backend: store, Fanout: 4, Caution: time.Nanosecond})
 	if err := r.Start(context.Background()); err != nil {
 		t.Fatal(err)
@@ -385,7 +385,7 @@ func TestChangesThatAreRefusedPausedOrTakenBack(t *testing.T) {
 // to end, and ends with its context.
 func TestTheMover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &recorder{Store: itemstore.Open(t, items.Options{}), requests: map[string]int{}}
+		store := &recorder{Store: itemstore.Open(t, dynamodb.Options{}), requests: map[string]int{}}
 		r := New(Options{Backend: store})
 		if err := r.Start(t.Context()); err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/backend"
-	"github.com/evenkeel/evenkeel/engine/capacity"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
@@ -23,8 +23,8 @@ import (
 // partition, and plenty of writes.
 func limited(t *testing.T, reads float64, o Options) (*Router, *recorder) {
 	t.Helper()
-	limits := capacity.Limits{Partition: capacity.Throughput{Read: reads, Write: 1e6}}
-	store := &recorder{Store: itemstore.Open(t, items.Options{Capacity: &limits}), requests: map[string]int{}}
+	limits := throughput.Limits{Partition: throughput.Rate{Read: reads, Write: 1e6}}
+	store := &recorder{Store: itemstore.Open(t, dynamodb.Options{Capacity: &limits}), requests: map[string]int{}}
 	o.Backend = store
 	r := New(o)
 	if err := r.Start(context.Background()); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 	"github.com/evenkeel/evenkeel/registry"
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { leak.Main(m) }
 
 // recorder is a store that counts its requests and the items that it reads for them.
 type recorder struct {
-	*items.Store
+	*dynamodb.Store
 	mu       sync.Mutex
 	requests map[string]int
 	rows     int
@@ -88,7 +88,7 @@ type tested struct {
 
 func start(t testing.TB, fanout int) *tested {
 	t.Helper()
-	store := &recorder{Store: itemstore.Open(t, items.Options{}), requests: map[string]int{}}
+	store := &recorder{Store: itemstore.Open(t, dynamodb.Options{}), requests: map[string]int{}}
 	return &tested{Router: again(t, store, fanout), store: store}
 }
 

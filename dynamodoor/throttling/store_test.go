@@ -14,16 +14,16 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
 	"github.com/evenkeel/evenkeel/dynamodoor/throttling"
-	"github.com/evenkeel/evenkeel/engine/capacity"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/observe"
 )
 
 // limited returns a door's store on an engine with limits.
-func limited(t *testing.T, limits capacity.Limits, show bool) *throttling.Store {
+func limited(t *testing.T, limits throughput.Limits, show bool) *throttling.Store {
 	t.Helper()
-	r := run.New(run.Options{Backend: itemstore.Open(t, items.Options{Capacity: &limits}), RetryFor: 20 * time.Second, Fanout: 4})
+	r := run.New(run.Options{Backend: itemstore.Open(t, dynamodb.Options{Capacity: &limits}), RetryFor: 20 * time.Second, Fanout: 4})
 	if err := r.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +81,14 @@ func text(s *throttling.Store) string {
 func TestCauses(t *testing.T) {
 	for _, c := range []struct {
 		name, create string
-		limits       capacity.Limits
+		limits       throughput.Limits
 		want         string
 	}{
-		{"plain, a hot key", create("Tab", onDemand), capacity.Limits{Partition: capacity.Throughput{Write: 20}}, "Tab/ 121212 true partition\n"},
-		{"sharded, still too hot", create("Tab", sharded), capacity.Limits{Partition: capacity.Throughput{Write: 20}}, "Tab/ 121212 true partition\n"},
-		{"the table's throughput", create("Tab", `"ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`), capacity.Limits{Burst: -1}, "Tab/ 121212 true table\n"},
-		{"the table's maximum", create("Tab", onDemand+`,"OnDemandThroughput":{"MaxWriteRequestUnits":5}`), capacity.Limits{}, "Tab/ 121212 true account\n"},
-		{"the account's quota", create("Tab", onDemand), capacity.Limits{Account: capacity.Throughput{Read: 10, Write: 10}}, "Tab/ 121212 true account\n"},
+		{"plain, a hot key", create("Tab", onDemand), throughput.Limits{Partition: throughput.Rate{Write: 20}}, "Tab/ 121212 true partition\n"},
+		{"sharded, still too hot", create("Tab", sharded), throughput.Limits{Partition: throughput.Rate{Write: 20}}, "Tab/ 121212 true partition\n"},
+		{"the table's throughput", create("Tab", `"ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`), throughput.Limits{Burst: -1}, "Tab/ 121212 true table\n"},
+		{"the table's maximum", create("Tab", onDemand+`,"OnDemandThroughput":{"MaxWriteRequestUnits":5}`), throughput.Limits{}, "Tab/ 121212 true account\n"},
+		{"the account's quota", create("Tab", onDemand), throughput.Limits{Account: throughput.Rate{Read: 10, Write: 10}}, "Tab/ 121212 true account\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestCauses(t *testing.T) {
 // client, are counted. So are parts of batches and transactions.
 func TestWhatNoClientSees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := limited(t, capacity.Limits{Partition: capacity.Throughput{Read: 20, Write: 1e6}}, true)
+		s := limited(t, throughput.Limits{Partition: throughput.Rate{Read: 20, Write: 1e6}}, true)
 		must(t, s, "CreateTable", create("Tab", sharded))
 		for i := range 30 {
 			must(t, s, "PutItem", put("Tab", "121212", fmt.Sprintf("Client%04d", i)))
@@ -131,7 +131,7 @@ func TestWhatNoClientSees(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	item := func(n string) string { return `{"h":{"S":"121212"},"r":{"S":"` + n + `"}}` }
 	synctest.Test(t, func(t *testing.T) {
-		s := limited(t, capacity.Limits{Partition: capacity.Throughput{Read: 1000, Write: 2}}, true)
+		s := limited(t, throughput.Limits{Partition: throughput.Rate{Read: 1000, Write: 2}}, true)
 		must(t, s, "CreateTable", create("Tab", onDemand))
 		must(t, s, "BatchWriteItem", `{"RequestItems":{"Tab":[{"PutRequest":{"Item":`+item("a")+`}},{"PutRequest":{"Item":`+item("b")+`}},{"DeleteRequest":{"Key":`+item("c")+`}}]}}`)
 		if got := text(s); got != "Tab/ 121212 true untold\n" {
@@ -139,7 +139,7 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		s := limited(t, capacity.Limits{Partition: capacity.Throughput{Read: 1000, Write: 2}}, true)
+		s := limited(t, throughput.Limits{Partition: throughput.Rate{Read: 1000, Write: 2}}, true)
 		must(t, s, "CreateTable", create("Tab", onDemand))
 		until(t, s, 10, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"Tab","Item":`+item("d")+`}}]}`)
 		if got := text(s); got != "Tab/ 121212 true untold\n" {
@@ -159,7 +159,7 @@ func (f fixed) Do(_ context.Context, _ string, _, dst []byte) ([]byte, error) { 
 // %s KEY | sha256sum`.
 func TestKeysAreHashed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := limited(t, capacity.Limits{Partition: capacity.Throughput{Write: 2}}, false)
+		s := limited(t, throughput.Limits{Partition: throughput.Rate{Write: 2}}, false)
 		must(t, s, "CreateTable", create("Tab", onDemand))
 		until(t, s, 10, "PutItem", put("Tab", "121212", "a"))
 		if got := s.Keys(); len(got) != 1 || got[0].Key != "3ea87a56da38" {

@@ -12,7 +12,7 @@ import (
 //	01 name                                    metadata of the package
 //	02 name                                    metadata of its users
 //	03 table[16] token[8] key 00 01 kind …     data
-//	04 …                                       package engine/items (keyrange.go)
+//	04 …                                       package engine/dynamodb (keyrange.go)
 //
 // The token's sign bit is inverted, and zeros in the key are escaped (ordered.go). The kinds, in
 // this order within a partition: 01 its deletions (the partition's tombstone and range tombstones),

@@ -22,7 +22,7 @@ type Space struct {
 	periodic bool
 }
 
-// Items returns the space of package engine/items.
+// Items returns the space of package engine/dynamodb.
 func (db *DB) Items() *Space {
 	return &Space{Prefix: regionItems, Pebble: db.pebble, disk: db.disk, periodic: db.options.Periodic}
 }

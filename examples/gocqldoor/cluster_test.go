@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
 )
 
 // aCluster is a node that speaks CQL on this machine, in the place of a cluster: the embedded
@@ -20,7 +20,7 @@ func aCluster() (contact string, stop func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	store, err := engine.Open(dir, engine.Options{})
+	store, err := cassandra.Open(dir, cassandra.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"github.com/evenkeel/evenkeel/cqldoor/gocqldoor"
-	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
 )
 
 // The program's own code knows nothing of shards but the property, and with a shard rule not
@@ -75,7 +75,7 @@ func Example_embedded() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	store, err := engine.Open(dir, engine.Options{})
+	store, err := cassandra.Open(dir, cassandra.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/roundtripper"
-	"github.com/evenkeel/evenkeel/engine/items"
+	dynamodbengine "github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
@@ -91,7 +91,7 @@ func Example_embedded() {
 		log.Fatal(err)
 	}
 	defer db.Close()
-	store, err := items.Open(db, items.Options{})
+	store, err := dynamodbengine.Open(db, dynamodbengine.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func anEndpoint() (url string, stop func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	store, err := items.Open(db, items.Options{})
+	store, err := dynamodbengine.Open(db, dynamodbengine.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

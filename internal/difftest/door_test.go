@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	"github.com/evenkeel/evenkeel/engine"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/door"
 )
 
@@ -25,7 +25,7 @@ func doorTo(t testing.TB, contact string) string {
 // one without a router, which shows the physical tables.
 func engines(t testing.TB) (sharded, physical string) {
 	t.Helper()
-	st, err := engine.Open(t.TempDir(), engine.Options{})
+	st, err := cassandra.Open(t.TempDir(), cassandra.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +33,6 @@ func engines(t testing.TB) (sharded, physical string) {
 }
 
 // kept is a store that another door closes.
-type kept struct{ *engine.Engine }
+type kept struct{ *cassandra.Engine }
 
 func (kept) Close() error { return nil }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/dynalite"
 	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
@@ -25,7 +25,7 @@ func engineDoor(t testing.TB, fanout int) Target {
 // the test.
 func bareDoor(t testing.TB) Target {
 	t.Helper()
-	return Target{Name: "bare engine", URL: endpoint.Serve(t, dynamodoor.Options{Store: itemstore.Open(t, items.Options{})})}
+	return Target{Name: "bare engine", URL: endpoint.Serve(t, dynamodoor.Options{Store: itemstore.Open(t, dynamodb.Options{})})}
 }
 
 // both asks two stores the same.

@@ -25,7 +25,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/dynamodoor/remote"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/endpoint"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
@@ -132,7 +132,7 @@ func TestNoRightsByPooling(t *testing.T) {
 		return keys
 	}
 	known := parse("- access-key: AKIDDOOR\n  secret-key: secret-of-the-door\n- access-key: AKIDALICE\n  secret-key: secret-of-alice-behind\n", false)
-	behind := endpoint.Serve(t, dynamodoor.Options{Store: itemstore.Open(t, items.Options{}), Keys: known})
+	behind := endpoint.Serve(t, dynamodoor.Options{Store: itemstore.Open(t, dynamodb.Options{}), Keys: known})
 	at, err := remote.ParseEndpoint(behind)
 	if err != nil {
 		t.Fatal(err)

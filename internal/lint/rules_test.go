@@ -16,7 +16,7 @@ import (
 // what they need of these.
 var pure = []string{
 	"cql/analysis", "cql/ddl", "cql/describe", "cql/eval", "cql/result", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire",
-	"cqldoor/plan", "dynamodoor/plan", "dynamodoor/reshard", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamo/schema", "engine/capacity", "partitioner", "reshard", "scatter", "shard", "shardrules", "shard/timebucket", "workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/inspection", "workbench/keys", "workbench/nodetool", "workbench/orders", "workbench/prices", "workbench/profile", "workbench/report", "workbench/simulation", "workbench/sketch", "workbench/stats", "workbench/timeid",
+	"cqldoor/plan", "dynamodoor/plan", "dynamodoor/reshard", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamo/schema", "engine/throughput", "partitioner", "reshard", "scatter", "shard", "shardrules", "shard/timebucket", "workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/inspection", "workbench/keys", "workbench/nodetool", "workbench/orders", "workbench/prices", "workbench/profile", "workbench/report", "workbench/simulation", "workbench/sketch", "workbench/stats", "workbench/timeid",
 }
 
 // impure lists the imports that pure packages may not have.

@@ -15,7 +15,7 @@ var pictures = map[string]*picture{
 			{name: "forward", column: 2, row: 2.3, heading: "forwarded", lines: []string{"the body is unchanged"}, kind: door},
 			{name: "run", column: 3, row: 0, packages: []string{"cqldoor/run"}, lines: []string{"sends them; checks its lease", "when the store has answered"}, kind: door},
 			{name: "scatter", column: 3, row: 1.05, packages: []string{"scatter", "cql/eval"}, lines: []string{"a page of P rows over N", "shards; GROUP BY, LIMIT"}, kind: pure},
-			{name: "store", column: 4, row: 1.7, packages: []string{"cqldoor/cluster", "engine"}, lines: []string{"a real cluster, or Cassandra's", "data model in this process"}, kind: outside},
+			{name: "store", column: 4, row: 1.7, packages: []string{"cqldoor/cluster", "engine/cassandra"}, lines: []string{"a real cluster, or Cassandra's", "data model in this process"}, kind: outside},
 		},
 		arrows: []arrow{
 			{"client", "door", "frames"},
@@ -40,7 +40,7 @@ var pictures = map[string]*picture{
 			{name: "shift", column: 2, row: 2.2, packages: []string{"dynamodoor/shift"}, lines: []string{"tables whose layout is", "being changed"}, kind: door},
 			{name: "plan", column: 3, row: 0, packages: []string{"dynamodoor/plan", "shard"}, lines: []string{"physical requests; their", "answers made logical"}, kind: pure},
 			{name: "scatter", column: 3, row: 1.2, packages: []string{"dynamodoor/items", "scatter"}, lines: []string{"a page over N shards, in the", "order of the sort key"}, kind: pure},
-			{name: "store", column: 4, row: 1.5, packages: []string{"dynamodoor/remote", "engine/items"}, lines: []string{"a real endpoint, or the same", "tables in this process"}, kind: outside},
+			{name: "store", column: 4, row: 1.5, packages: []string{"dynamodoor/remote", "engine/dynamodb"}, lines: []string{"a real endpoint, or the same", "tables in this process"}, kind: outside},
 		},
 		arrows: []arrow{
 			{"client", "door", "HTTP"},

@@ -133,17 +133,24 @@ var full = flag.Bool("ring.full", false, "in front of three nodes: kill, pause, 
 func TestRing(t *testing.T) {
 	if !*full {
 		nodes := launch(t, 2, cassandra.Options{})
-		t.Run("local", func(t *testing.T) { locality(t, "local", 1, nodes) })
+		t.Run("local", func(t *testing.T) { locality(t, 1, nodes) })
 		return
 	}
 	o := cassandra.Options{Durable: true}
 	nodes, binary := launch(t, 3, o), build(t)
 	t.Run("faults", func(t *testing.T) { faults(t, binary, nodes) })
-	t.Run("local", func(t *testing.T) { locality(t, "local", 2, nodes) })
 	t.Run("untouched", func(t *testing.T) { untouched(t, binary, nodes) })
 	t.Run("changes", func(t *testing.T) { nodes = changes(t, binary, nodes, o) })
 	t.Cleanup(func() { nodes[len(nodes)-1].Close() }) // the node that joined
-	t.Run("local after changes", func(t *testing.T) { locality(t, "changed", 2, nodes) })
+	t.Run("local", func(t *testing.T) {
+		// The dynamic snitch passes reads on to a replica that seems faster. What the door chose would not be seen.
+		for _, n := range nodes {
+			if err := errors.Join(n.Set("dynamic_snitch: false"), n.Restart(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		locality(t, 2, nodes)
+	})
 }
 
 // under starts a door and puts a load on it: on a plain table and on a sharded one.
@@ -203,16 +210,16 @@ func changes(t *testing.T, binary string, nodes []*cassandra.Instance, o cassand
 
 // locality checks that the shards of a read are read by the node that coordinates: nineteen
 // of twenty at least.
-func locality(t *testing.T, keyspace string, replicas int, nodes []*cassandra.Instance) {
+func locality(t *testing.T, replicas int, nodes []*cassandra.Instance) {
 	direct := session(t, nodes[0].Addr(), nil)
-	exec(t, direct, fmt.Sprintf("CREATE KEYSPACE %s WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': %d}", keyspace, replicas))
+	exec(t, direct, fmt.Sprintf("CREATE KEYSPACE local WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': %d}", replicas))
 	cl := connect(t, cluster.Options{}, nodes)
 	client := session(t, door.Start(t, cl), func(c *gocql.ClusterConfig) { c.Consistency = gocql.LocalOne })
-	exec(t, client, "CREATE TABLE "+keyspace+".blogs (day int, title text, body text, PRIMARY KEY (day, title)) WITH write_sharding = {'shards': '40'} AND speculative_retry = 'NEVER'")
+	exec(t, client, "CREATE TABLE local.blogs (day int, title text, body text, PRIMARY KEY (day, title)) WITH write_sharding = {'shards': '40'} AND speculative_retry = 'NEVER'")
 	const titles = 200
 	for day := range days {
 		for i := range titles {
-			exec(t, client, "INSERT INTO "+keyspace+".blogs (day, title, body) VALUES (?, ?, 'b')", day, fmt.Sprintf("title %d", i))
+			exec(t, client, "INSERT INTO local.blogs (day, title, body) VALUES (?, ?, 'b')", day, fmt.Sprintf("title %d", i))
 		}
 	}
 	allConnected(t, cl, len(nodes))
@@ -225,13 +232,13 @@ func locality(t *testing.T, keyspace string, replicas int, nodes []*cassandra.In
 		}
 	}
 	for range 3 { // until it is known how long rows are
-		read("SELECT title, body FROM "+keyspace+".blogs WHERE day = ?", 0)
+		read("SELECT title, body FROM local.blogs WHERE day = ?", 0)
 	}
 	trace(t, "1", nodes...)
 	for day := range days {
-		read("SELECT title, body FROM "+keyspace+".blogs WHERE day = ?", day)
-		read("SELECT count(*) FROM "+keyspace+".blogs WHERE day = ?", day)
-		read("SELECT body FROM "+keyspace+".blogs WHERE day = ? AND title = ?", day, "title 7")
+		read("SELECT title, body FROM local.blogs WHERE day = ?", day)
+		read("SELECT count(*) FROM local.blogs WHERE day = ?", day)
+		read("SELECT body FROM local.blogs WHERE day = ? AND title = ?", day, "title 7")
 	}
 	trace(t, "0", nodes...)
 	pairs, requests := reads(t, direct, "blogs", days*40*2)

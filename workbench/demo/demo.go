@@ -14,9 +14,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine/capacity"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/engine/storage"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 	plans "github.com/evenkeel/evenkeel/workbench/capacity"
 )
 
@@ -166,7 +166,7 @@ func (r *Result) compare() {
 // store is the engine with the door's router in front of it.
 type store struct {
 	db     *storage.DB
-	items  *items.Store
+	items  *dynamodb.Store
 	router *run.Router
 	body   []byte
 	answer []byte
@@ -178,8 +178,8 @@ func open(ctx context.Context, c *clock) (*store, error) {
 	if s.db, err = storage.Open("demo", storage.Options{FS: vfs.NewMem(), SweepInterval: -1, Clock: c.now}); err != nil {
 		return nil, err
 	}
-	limits := capacity.Limits{}.WithDefaults()
-	if s.items, err = items.Open(s.db, items.Options{Capacity: &limits, Clock: c.now, SweepInterval: -1}); err != nil {
+	limits := throughput.Limits{}.WithDefaults()
+	if s.items, err = dynamodb.Open(s.db, dynamodb.Options{Capacity: &limits, Clock: c.now, SweepInterval: -1}); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	s.router = run.New(run.Options{Backend: s.items, Now: c.now, Fanout: 1})

@@ -25,7 +25,7 @@
 //  3. The same options give the same counts.
 //  4. When the context ends, the result is what was counted so far, with Partial set.
 //
-// It imports dynamo/api, dynamo/exception, dynamodoor/run, engine/capacity,
-// engine/items, engine/storage, shard, workbench/capacity, workbench/page and
+// It imports dynamo/api, dynamo/exception, dynamodoor/run, engine/throughput,
+// engine/dynamodb, engine/storage, shard, workbench/capacity, workbench/page and
 // workbench/report.
 package demo

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 	plans "github.com/evenkeel/evenkeel/workbench/capacity"
 )
 
 // explain says why a table took as many writes as it did.
 func (w *writer) explain() {
 	t := w.t
-	limit := capacity.Limits{}.WithDefaults().Partition.Write
+	limit := throughput.Limits{}.WithDefaults().Partition.Write
 	number := plans.Number
 	t.Words = t.Words[:0:0]
 	say := func(format string, args ...any) { t.Words = append(t.Words, fmt.Sprintf(format, args...)) }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evenkeel/evenkeel/engine"
-	"github.com/evenkeel/evenkeel/engine/capacity"
+	"github.com/evenkeel/evenkeel/engine/cassandra"
+	"github.com/evenkeel/evenkeel/engine/throughput"
 	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/partitioner"
 	"github.com/evenkeel/evenkeel/workbench/live"
@@ -144,7 +144,7 @@ func TestRowsAgain(t *testing.T) {
 
 // TestRowsInterrupted checks that later scans have the rows that were read before the interruption.
 func TestRowsInterrupted(t *testing.T) {
-	c := connect(t, serve(t, engine.Options{}))
+	c := connect(t, serve(t, cassandra.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (id int PRIMARY KEY)")
 	c.each(8000, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (id) VALUES (?)", []any{i} })
 	r := c.open("t", live.Options{}).Rows(live.RowsOptions{Page: 100})
@@ -175,7 +175,7 @@ func TestRowsInterrupted(t *testing.T) {
 
 // TestSample reads about a tenth of a table, in whole partitions.
 func TestSample(t *testing.T) {
-	c := connect(t, serve(t, engine.Options{}))
+	c := connect(t, serve(t, cassandra.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int, i int, PRIMARY KEY (k, i))")
 	c.each(6000, func(i int) (string, []any) {
 		return "INSERT INTO " + c.keyspace + ".t (k, i) VALUES (?, ?)", []any{i % 2000, i / 2000}
@@ -243,7 +243,7 @@ func TestCluster(t *testing.T) {
 
 // TestPartitions reads the partitions of a store that enforces limits.
 func TestPartitions(t *testing.T) {
-	c := connect(t, serve(t, engine.Options{Capacity: &capacity.Limits{SplitAfter: time.Minute}}))
+	c := connect(t, serve(t, cassandra.Options{Capacity: &throughput.Limits{SplitAfter: time.Minute}}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (a text, b int, c int, PRIMARY KEY ((a, b), c))")
 	c.do("CREATE TABLE " + c.keyspace + ".other (a int PRIMARY KEY)")
 	c.each(20, func(i int) (string, []any) {
@@ -293,7 +293,7 @@ func TestDropped(t *testing.T) {
 // TestLost cuts the connection during a read: for a moment, which the reader does not notice; and
 // for good.
 func TestLost(t *testing.T) {
-	c := connect(t, serve(t, engine.Options{}))
+	c := connect(t, serve(t, cassandra.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
 	c.each(300, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (k) VALUES (?)", []any{i} })
 	p := newProxy(t, c.addr)
@@ -335,7 +335,7 @@ func TestLost(t *testing.T) {
 
 // TestRate checks the rows per second.
 func TestRate(t *testing.T) {
-	c := connect(t, serve(t, engine.Options{}))
+	c := connect(t, serve(t, cassandra.Options{}))
 	c.do("CREATE TABLE " + c.keyspace + ".t (k int PRIMARY KEY)")
 	c.each(300, func(i int) (string, []any) { return "INSERT INTO " + c.keyspace + ".t (k) VALUES (?)", []any{i} })
 	begun := time.Now()

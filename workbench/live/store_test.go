@@ -11,7 +11,7 @@ import (
 
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
-	"github.com/evenkeel/evenkeel/engine"
+	cassandraengine "github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/door"
 	"github.com/evenkeel/evenkeel/workbench/live"
@@ -20,13 +20,13 @@ import (
 // stores returns the addresses of the stores under test: a real Cassandra, and a door on the
 // embedded engine.
 func stores(t *testing.T) map[string]string {
-	return map[string]string{"cassandra": cassandra.Shared(t), "engine": serve(t, engine.Options{})}
+	return map[string]string{"cassandra": cassandra.Shared(t), "engine": serve(t, cassandraengine.Options{})}
 }
 
 // serve serves an embedded engine of the test's own.
-func serve(t *testing.T, o engine.Options) string {
+func serve(t *testing.T, o cassandraengine.Options) string {
 	t.Helper()
-	st, err := engine.Open(t.TempDir(), o)
+	st, err := cassandraengine.Open(t.TempDir(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

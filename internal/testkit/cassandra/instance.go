@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -177,6 +178,14 @@ func (i *Instance) PID() int {
 
 // Log returns the path of the instance's log.
 func (i *Instance) Log() string { return filepath.Join(i.layout.Dir, "system.log") }
+
+// Set adds a line to cassandra.yaml, which a Restart puts into force.
+func (i *Instance) Set(setting string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.layout.Settings = append(slices.Clip(i.layout.Settings), setting)
+	return i.configure()
+}
 
 // Restart starts the process, after ending it if it runs, and waits until it serves CQL with its
 // earlier data.

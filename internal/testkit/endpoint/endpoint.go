@@ -2,7 +2,7 @@
 
 // Package endpoint serves DynamoDB's protocol on a port of this machine while a test runs.
 //
-// It imports dynamodoor, dynamodoor/run, engine/items and internal/testkit/itemstore.
+// It imports dynamodoor, dynamodoor/run, engine/dynamodb and internal/testkit/itemstore.
 package endpoint
 
 import (
@@ -11,7 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamodoor"
 	"github.com/evenkeel/evenkeel/dynamodoor/run"
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 )
 
@@ -19,7 +19,7 @@ import (
 // set o.Backend.
 func Start(t testing.TB, o run.Options) (router *run.Router, url string) {
 	t.Helper()
-	o.Backend = itemstore.Open(t, items.Options{})
+	o.Backend = itemstore.Open(t, dynamodb.Options{})
 	router = run.New(o)
 	if err := router.Start(t.Context()); err != nil {
 		t.Fatal(err)

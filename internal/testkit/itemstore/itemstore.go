@@ -2,7 +2,7 @@
 
 // Package itemstore opens the embedded engine of items in memory while a test runs.
 //
-// It imports engine/items and engine/storage, so that any package above those may
+// It imports engine/dynamodb and engine/storage, so that any package above those may
 // be tested with it.
 package itemstore
 
@@ -12,19 +12,19 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/evenkeel/evenkeel/engine/items"
+	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // Open opens an empty store. The test itself starts sweeps, whatever o says.
-func Open(t testing.TB, o items.Options) *items.Store {
+func Open(t testing.TB, o dynamodb.Options) *dynamodb.Store {
 	t.Helper()
 	db, err := storage.Open("d", storage.Options{FS: vfs.NewMem(), SweepInterval: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.SweepInterval = -1
-	s, err := items.Open(db, o)
+	s, err := dynamodb.Open(db, o)
 	if err != nil {
 		t.Fatal(errors.Join(err, db.Close()))
 	}

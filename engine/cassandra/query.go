@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cassandra
+
+import (
+	"math"
+
+	"github.com/evenkeel/evenkeel/cql/describe"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/cassandra/system"
+)
+
+// query serves a QUERY.
+func (c *call) query(body []byte) (outcome, error) {
+	req, err := wire.ParseQuery(c.version, body)
+	if err != nil {
+		return answered, err
+	}
+	c.params = req.Params
+	p, err := newPlan(c.engine.state.Load(), string(req.Text), c.keyspace())
+	if err != nil {
+		return answered, err
+	}
+	err = c.bindValues(&c.params.Values, p, func(int, int) error {
+		return wire.Invalidf("Invalid amount of bind variables")
+	})
+	if err != nil {
+		return answered, err
+	}
+	return c.executePlan(p, nil)
+}
+
+// keyspace returns the keyspace of unqualified names.
+func (c *call) keyspace() string {
+	if c.params.Has(wire.QueryKeyspace) {
+		return string(c.params.Keyspace)
+	}
+	return c.link.keyspace
+}
+
+// execute serves an EXECUTE.
+func (c *call) execute(body []byte) (outcome, error) {
+	req, err := wire.ParseExecute(c.version, body)
+	if err != nil {
+		return answered, err
+	}
+	c.params = req.Params
+	prep := c.engine.plans.get(req.ID)
+	if prep == nil {
+		return answered, unprepared(req.ID)
+	}
+	p, err := prep.current(c.engine)
+	if err != nil {
+		return answered, err
+	}
+	if err := c.bindValues(&c.params.Values, p, wrongCount); err != nil {
+		return answered, err
+	}
+	known := known{resultID: prep.resultID[:]}
+	if c.version >= wire.V5 {
+		known.resultID = req.MetadataID
+	}
+	return c.executePlan(p, &known)
+}
+
+func wrongCount(want, got int) error {
+	return wire.Invalidf("there were %d markers(?) in CQL but %d bound variables", want, got)
+}
+
+// known holds what the client knows of the result's columns.
+type known struct{ resultID []byte }
+
+// executePlan executes a statement with bound markers. k is nil if the client knows no columns.
+func (c *call) executePlan(p *plan, k *known) (outcome, error) {
+	if err := c.checkTimestamp(); err != nil {
+		return answered, err
+	}
+	c.times()
+	switch {
+	case p.sel != nil:
+		return c.selectRows(p.sel, k)
+	case p.write != nil:
+		return c.writeRows(p.write)
+	case p.batch != nil:
+		return c.writeBatch(p.batch)
+	}
+	switch stmt := p.stmt.(type) {
+	case *syntax.Use:
+		if p.state.schema.Keyspaces[stmt.Keyspace] == nil {
+			return answered, noKeyspace(stmt.Keyspace)
+		}
+		c.buffer = wire.AppendSetKeyspace(c.buffer[:0], stmt.Keyspace)
+		c.answer(wire.OpResult, c.buffer)
+		return answered, nil
+	case *syntax.Describe:
+		return c.describe(p, stmt)
+	}
+	if !c.detached {
+		return c.refuse(changes)
+	}
+	if stmt, ok := p.stmt.(*syntax.Truncate); ok {
+		return answered, c.truncate(stmt)
+	}
+	return answered, c.changeSchema(p)
+}
+
+// checkTimestamp refuses the default timestamp that means none.
+func (c *call) checkTimestamp() error {
+	if c.params.Has(wire.QueryDefaultTimestamp) && c.params.DefaultTimestamp == math.MinInt64 {
+		return wire.Errorf(wire.CodeProtocol, "Out of bound timestamp, must be in [%d, %d] (got %d)",
+			int64(math.MinInt64+1), int64(math.MaxInt64), int64(math.MinInt64))
+	}
+	return nil
+}
+
+func (c *call) describe(p *plan, stmt *syntax.Describe) (outcome, error) {
+	if !c.detached {
+		return c.refuse(systemReads)
+	}
+	a, err := describe.Statement(stmt, p.state.schema, &describe.Env{
+		Keyspace: p.keyspace, Virtual: system.Virtual, System: system.Has,
+		Cluster: c.engine.options.ClusterName, Partitioner: "Murmur3Partitioner", Snitch: "SimpleSnitch",
+		Ranges: map[string][]string{system.Token: {"/" + c.engine.options.Address.String()}},
+	})
+	if err != nil {
+		return answered, err
+	}
+	return answered, c.describePage(a, []byte(p.text))
+}
+
+// describePage sends a page of a DESCRIBE's rows. Its paging state is the number of the next row.
+func (c *call) describePage(a *describe.Answer, text []byte) error {
+	first, err := c.describeStart(text, len(a.Rows))
+	if err != nil {
+		return err
+	}
+	rows := a.Rows[first:]
+	var state []byte
+	if n := int(c.params.PageSize); c.params.Has(wire.QueryPageSize) && n > 0 && n < len(rows) {
+		rows = rows[:n]
+		state = c.engine.sealPage(text, wire.AppendInt(nil, int32(first+n)))
+	}
+	c.writer.Begin(c.buffer, wire.EncodeColumns(c.version, a.Columns))
+	c.writer.SetPagingState(state)
+	for _, row := range rows {
+		for _, cell := range row {
+			c.writer.Cell(cell)
+		}
+		c.writer.EndRow()
+	}
+	c.answer(wire.OpResult, c.writer.Finish())
+	c.buffer = c.writer.Buffer()
+	return nil
+}
+
+func (c *call) describeStart(text []byte, rows int) (int, error) {
+	if !c.params.Has(wire.QueryPagingState) {
+		return 0, nil
+	}
+	raw, err := c.engine.openPage(text, c.params.PagingState)
+	if err != nil {
+		return 0, err
+	}
+	cur := wire.NewCursor(raw)
+	n := int(cur.Int())
+	if cur.Err() != nil || n < 0 || n > rows {
+		return 0, errPagingState
+	}
+	return n, nil
+}
+
+// resolve finds the table of a statement that is executed from its tree.
+func (c *call) resolve(n syntax.Name) (keyspace string, err error) {
+	if n.Keyspace != "" {
+		return n.Keyspace, nil
+	}
+	if k := c.keyspace(); k != "" {
+		return k, nil
+	}
+	return "", wire.Invalidf("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
+}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-//go:build !race
-
-package engine
-
-// allocationBudget leaves room for the storage's background work.
-const allocationBudget = 1
