@@ -73,6 +73,7 @@ type item struct {
 
 	Adopted *adopted `json:"adopted,omitempty"`
 	Time    *timed   `json:"time,omitempty"`
+	Rolling *rolling `json:"rolling,omitempty"`
 	Single  *bits    `json:"single,omitempty"`
 	Filling *bits    `json:"filling,omitempty"`
 	Version num      `json:"version"`
@@ -143,6 +144,7 @@ func (e *Entry) item() item {
 		i.Rule = &text{e.Rule}
 	}
 	i.setTime(e)
+	i.setRolling(e)
 	i.setChange(e)
 	i.setPlaces(e)
 	for name, l := range e.Indexes {
@@ -168,6 +170,8 @@ func (i *item) layout(strategy, shards, hash string) (*shard.Layout, error) {
 		return nil, nil
 	case strategy == shard.Time.String():
 		return i.readTime(shards)
+	case strategy == shard.Rollover.String():
+		return i.readRolling()
 	}
 	options := map[string]string{"strategy": strategy, "shards": shards}
 	if hash != "" {

@@ -38,6 +38,8 @@ func TestEntryIsKeptWhole(t *testing.T) {
 	timed, numbered := *e, *e
 	timed.Layout = &shard.Layout{Strategy: shard.Time, N: 4, Width: timebucket.Hour, Column: shard.DefaultColumn, Generation: 2}
 	numbered.Layout = &shard.Layout{Strategy: shard.Time, N: 1, Width: 90 * timebucket.Second, Numbers: timebucket.Milliseconds, Column: shard.DefaultColumn}
+	rolling := *e
+	rolling.Layout = &shard.Layout{Strategy: shard.Rollover, N: 1, Fill: shard.Fill{Rows: 100}, Max: 7, Column: shard.DefaultColumn, Generation: 4}
 	moving := *e
 	moving.Layout = layout(t)
 	moving.Layout.Base, moving.Layout.Used, moving.Plain, moving.Floor = 8, 13, true, 2
@@ -48,7 +50,7 @@ func TestEntryIsKeptWhole(t *testing.T) {
 	if s := moving.Layout.Spread([]byte("7")); s.N != 64 || s.Base != 8 {
 		t.Errorf("%v", s)
 	}
-	for _, e := range []*Entry{e, &byHand, &drawn, &timed, &numbered, &moving} {
+	for _, e := range []*Entry{e, &byHand, &drawn, &timed, &numbered, &rolling, &moving} {
 		kept := e.item()
 		got, err := kept.entry()
 		if err != nil {
@@ -64,6 +66,7 @@ func TestMalformedEntriesAreNamed(t *testing.T) {
 	for what, spoil := range map[string]func(i *item){
 		"shards": func(i *item) { i.Shards.N = "many" }, "generation": func(i *item) { i.Gen.N = "x" }, "time": func(i *item) { i.Started.N = "" },
 		"buckets": func(i *item) { i.Strategy.S = "time" }, "length of time": func(i *item) { i.Strategy.S, i.Time = "time", new(timed) },
+		"items that fill a shard": func(i *item) { i.Strategy.S = "rollover" }, "rows": func(i *item) { i.Strategy.S, i.Rolling = "rollover", new(rolling) },
 		"unit": func(i *item) {
 			i.Strategy.S, i.Time = "time", new(timed)
 			i.Time.M.Bucket.S, i.Time.M.Unit.S = "1h", "weeks"

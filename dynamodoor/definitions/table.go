@@ -77,7 +77,7 @@ func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(
 		name = strings.Clone(name)
 		indexes[name], single[name] = layout, d.Single[name]
 	}
-	if d.Layout != nil && d.Layout.Strategy == shard.Time {
+	if d.Layout != nil && (d.Layout.Strategy == shard.Time || d.Layout.Strategy == shard.Rollover) {
 		err = r.Catalog.CreateBuckets(ctx)
 	}
 	var e *catalog.Entry

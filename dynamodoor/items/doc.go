@@ -8,6 +8,9 @@
 // finds the shard that has the item (search.go). Package shift carries out requests on tables whose
 // layout is being changed (shifted.go).
 //
+// Under strategy rollover, the door reads where the shards of a partition key begin, and begins new
+// ones (rolled.go).
+//
 // If the backend is a Gatherer, it reads the shards of a table in one request (gather.go).
 //
 // A Query of a table of strategy time reads its buckets one after the other, and a write adds its

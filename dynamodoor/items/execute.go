@@ -16,9 +16,9 @@ import (
 // Do carries out a request on items.
 func (r *Runner) Do(ctx context.Context, q api.Request, use func(api.Response) error) error {
 	for attempt := 1; ; attempt++ {
-		var by tables.Pinned
+		var by uses
 		err := r.attempt(ctx, q, &by, func(a api.Response) error {
-			ok, err := r.Tables.Holds(ctx, &by)
+			ok, err := r.hold(ctx, q, &by)
 			if err == nil && !ok {
 				err = errOver
 			}
@@ -29,7 +29,7 @@ func (r *Runner) Do(ctx context.Context, q api.Request, use func(api.Response) e
 		})
 		done := err == errOver
 		if err != nil && !done && by.First() != "" && Verdict(err) {
-			ok, e := r.Tables.Holds(ctx, &by)
+			ok, e := r.hold(ctx, q, &by)
 			if e != nil {
 				err = e
 			} else if !ok {
@@ -37,7 +37,7 @@ func (r *Runner) Do(ctx context.Context, q api.Request, use func(api.Response) e
 			}
 		}
 		if err == errOver && (done && !OnlyReads(q) || attempt == attempts) {
-			err = Unknown(&by)
+			err = Unknown(&by.Pinned)
 		}
 		by.Release()
 		if err != errOver {
@@ -52,14 +52,29 @@ var errOver = exception.New(exception.InternalServerError, "the table was change
 // attempts is the number of times that a read is tried because of errOver.
 const attempts = 8
 
+// hold reports, after the store has answered, whether what a request used was valid within a lease of
+// now.
+func (r *Runner) hold(ctx context.Context, q api.Request, by *uses) (bool, error) {
+	if ok, err := r.Tables.Holds(ctx, &by.Pinned); !ok || err != nil || by.rolled == nil {
+		return ok, err
+	}
+	return r.rolledHold(ctx, q, by)
+}
+
 // attempt carries out a request once. It pins the entries that the request uses.
-func (r *Runner) attempt(ctx context.Context, q api.Request, by *tables.Pinned, use func(api.Response) error) error {
+func (r *Runner) attempt(ctx context.Context, q api.Request, by *uses, use func(api.Response) error) error {
 	p, err := r.plan(ctx, q, by)
 	if err != nil {
 		return r.Permitted(ctx, q, err)
 	}
 	if by.Shifts(q) {
-		return r.shifted(ctx, q, by, use)
+		return r.shifted(ctx, q, &by.Pinned, use)
+	}
+	if d, ok := p.(*plan.Direct); ok && d.Filled != nil {
+		if err := r.fill(ctx, d, q, by, use); err != errAgain {
+			return err
+		}
+		return r.attempt(ctx, q, by, use)
 	}
 	if s, ok := p.(*plan.Search); ok {
 		return r.search(ctx, s, q, by, use)
@@ -85,7 +100,7 @@ func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 		})
 	case *plan.Fanout:
 		switch {
-		case p.Timed():
+		case p.InParts():
 			err = r.byTime(ctx, p, use)
 		case r.Together != nil && p.Gathers():
 			err = r.gather(ctx, p, use)
@@ -104,16 +119,24 @@ func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 // plan makes the plan of a request on items. Another door may have changed a table. So if the plan
 // is an error and the door's knowledge may be stale, plan describes the table again and plans once
 // more.
-func (r *Runner) plan(ctx context.Context, q api.Request, by *tables.Pinned) (plan.Plan, error) {
+func (r *Runner) plan(ctx context.Context, q api.Request, by *uses) (plan.Plan, error) {
+	by.rolled = nil
 	for again := false; ; again = true {
 		stale, changed := "", false
 		by.Release()
-		p, err := r.planWith(ctx, q, func(e *tables.Entry) {
-			changed = changed || !r.Tables.Pin(by, e)
+		by.missing = nil
+		p, err := r.planWith(ctx, q, by, func(e *tables.Entry) {
+			changed = changed || !r.Tables.Pin(&by.Pinned, e)
 			if r.Tables.Shared() && r.Tables.Stale(e) {
 				stale = e.Table
 			}
 		})
+		if err == nil && by.missing != nil {
+			if err := r.readMissing(ctx, by); err != nil {
+				return nil, err
+			}
+			changed = true
+		}
 		if changed {
 			again = false
 			continue
@@ -128,7 +151,7 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *tables.Pinned) (pl
 }
 
 // planWith makes the plan and calls of for each sharded table in it.
-func (r *Runner) planWith(ctx context.Context, q api.Request, of func(*tables.Entry)) (plan.Plan, error) {
+func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, of func(*tables.Entry)) (plan.Plan, error) {
 	all := r.Tables.All()
 	var wrong error
 	p, err := plan.Make(q, func(name string) *plan.Table {
@@ -152,6 +175,9 @@ func (r *Runner) planWith(ctx context.Context, q api.Request, of func(*tables.En
 		if e.Wrong != nil {
 			wrong = e.Wrong
 			return nil
+		}
+		if e.Plan.Rolls() {
+			return e.Plan.Rolling(func(name string) *plan.Rolled { return r.bounds(by, name) })
 		}
 		return e.Plan
 	})

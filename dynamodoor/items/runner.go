@@ -26,6 +26,7 @@ type Runner struct {
 	Draw     func() uint64 // draws the order in which a page reads the shards
 
 	added registry.Recent // buckets of time that this door has added to the directory
+	rolls rolls           // partition keys of strategy rollover
 
 	stamps atomic.Int64 // makes the stamps of moved items unique within a door
 }

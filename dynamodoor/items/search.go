@@ -13,14 +13,13 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
-	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
 // searches is the number of times that the door searches again for an item that has left its place.
 const searches = 4
 
 // search carries out a request on items that may be in any shard.
-func (r *Runner) search(ctx context.Context, s *plan.Search, q api.Request, by *tables.Pinned, use func(api.Response) error) error {
+func (r *Runner) search(ctx context.Context, s *plan.Search, q api.Request, by *uses, use func(api.Response) error) error {
 	if err := r.find(ctx, s); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (r *Runner) announce(ctx context.Context, q api.Request, buckets []plan.Buc
 	return tables.DoorError(group.Wait())
 }
 
-// byTime answers a Query that reads buckets of time one after the other.
+// byTime answers a Query that reads buckets of time, or the shards of a rollover, one after the other.
 func (r *Runner) byTime(ctx context.Context, f *plan.Fanout, use func(api.Response) error) error {
 	p := r.newPage(ctx, f)
 	defer p.memory.close()
@@ -83,7 +83,7 @@ func (r *Runner) byTime(ctx context.Context, f *plan.Fanout, use func(api.Respon
 		if err != nil {
 			return err
 		}
-		if read += len(part.Shards); parts > 1 && read > mostPartitions {
+		if read += len(part.Shards); parts > 1 && read > mostPartitions && last.Ends {
 			return use(p.result.AnswerAfter(last))
 		}
 		if answered, err := p.add(ctx, part.Shards, after, use); answered || err != nil {

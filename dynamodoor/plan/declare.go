@@ -153,10 +153,10 @@ func (out *Declaration) checkIndexes(t *schema.Table) error {
 
 // inherited returns the layout of an index with the partition key of a table, or nil if the index
 // stays plain. Buckets of time are those of the table's sort key, so the index has their shards. If
-// a bucket has one shard, the table itself takes writes in one partition at a time.
+// a bucket has one shard, or under rollover, the table itself takes writes in one partition at a time.
 func inherited(l *shard.Layout) *shard.Layout {
 	switch {
-	case l.Strategy != shard.Time:
+	case l.Strategy != shard.Time && l.Strategy != shard.Rollover:
 		return l
 	case l.N == 1:
 		return nil
@@ -196,7 +196,7 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 	if hash, given := options["hash"]; given && hash != shard.Murmur3.String() {
 		return nil, refuse(table, "hash %q is for a table that was sharded by hand; leave it out", hash)
 	}
-	timed := options["strategy"] == shard.Time.String()
+	timed, rolled := options["strategy"] == shard.Time.String(), options["strategy"] == shard.Rollover.String()
 	for _, k := range slices.Sorted(maps.Keys(options)) {
 		switch k {
 		case "strategy", "shards", "hash":
@@ -204,13 +204,20 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 			if !timed {
 				return nil, refuse(table, "the option %s is one of strategy 'time'; leave it out, or write for instance 'strategy=time bucket=1h'", k)
 			}
+		case optionRows, optionMax, optionBytes:
+			if !rolled {
+				return nil, refuse(table, "the option %s is one of strategy 'rollover'; leave it out, or write for instance 'strategy=rollover rows=100000'", k)
+			}
 		default:
-			return nil, refuse(table, "the option %s is not known; the options are strategy=calculated and shards=N, or strategy=time, bucket=1h, by, unit and shards", k)
+			return nil, refuse(table, "the option %s is not known; the options are strategy=calculated and shards=N, or strategy=time, bucket=1h, by, unit and shards, or strategy=rollover, rows and max", k)
 		}
 	}
 	if timed {
 		delete(options, "hash") // the default
 		return timedLayout(table, options)
+	}
+	if rolled {
+		return rolledLayout(table, options)
 	}
 	return layoutOf(table, options)
 }
@@ -239,7 +246,7 @@ func parseOptions(table, value string) (map[string]string, error) {
 // layoutOf returns the layout that options describe.
 func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
 	if options["strategy"] == shard.Rollover.String() {
-		return nil, refuse(table, "strategy 'rollover' is for tables of the CQL door: an item that is put again would be two items; use 'calculated'")
+		return nil, refuse(table, "strategy 'rollover' is for tables that evenkeel creates; create a table with it, and copy the items")
 	}
 	if options["shards"] == "" {
 		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
@@ -249,10 +256,13 @@ func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
 	}
 	layout, err := shard.Parse(options)
 	if err != nil {
-		return nil, refuse(table, "%s", strings.TrimPrefix(err.Error(), "write_sharding: "))
+		return nil, refuse(table, "%s", parseReason(err))
 	}
 	return layout, nil
 }
+
+// parseReason returns what is wrong with options, for a table's error.
+func parseReason(err error) string { return strings.TrimPrefix(err.Error(), "write_sharding: ") }
 
 // checkShardable returns an error if a table cannot be sharded in a layout without wrong answers.
 func checkShardable(t *schema.Table, layout *shard.Layout) error {
@@ -269,8 +279,8 @@ func checkShardable(t *schema.Table, layout *shard.Layout) error {
 
 // checkIndex refuses an index that is as hot as the table would be if it were not sharded.
 func checkIndex(t *schema.Table, layout *shard.Layout, ix *schema.Index) error {
-	if layout.Strategy == shard.Time && layout.N == 1 {
-		return nil // the index's partition takes what a bucket takes
+	if (layout.Strategy == shard.Time || layout.Strategy == shard.Rollover) && layout.N == 1 {
+		return nil // the index's partition takes what a bucket, or the last shard, takes
 	}
 	if len(ix.Key.Hash) == 1 && ix.Key.Hash[0] == t.HashName() {
 		return refuse(t.Name, "global secondary index %s has the table's own partition key %s, so that its one partition would throttle all shards; "+

@@ -19,6 +19,9 @@ type Direct struct {
 	// because it may put items there.
 	Buckets []Bucket
 
+	// Filled are the items that the request may create in tables of strategy rollover.
+	Filled []Filled
+
 	// answer converts the store's answer into the client's, in place.
 	answer func(api.Response) error
 	// of returns the sharded table of a part of the request, or nil for a plain table. If of itself

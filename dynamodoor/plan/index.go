@@ -68,6 +68,8 @@ func checkSharded(table string, ix *schema.Index, in index) error {
 	switch {
 	case in.layout.Strategy == shard.Time:
 		return refuse(table, "index %s: strategy 'time' is for tables; write shards=N", in.name)
+	case in.layout.Strategy == shard.Rollover:
+		return refuse(table, "index %s: strategy 'rollover' is for tables; write shards=N", in.name)
 	case in.layout.Strategy != shard.Calculated:
 		return refuse(table, "index %s: strategy 'random' would move an entry at each put; use 'calculated'", in.name)
 	case in.single && (len(ix.Key.Hash) > 1 || len(ix.Key.Range) > 0):
@@ -127,7 +129,7 @@ func SameIndex(layout *shard.Layout, single bool, value string) bool {
 		return false
 	}
 	l.By = nil // it is the sort key
-	same := &shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column, Width: layout.Width, Numbers: layout.Numbers}
+	same := &shard.Layout{Strategy: layout.Strategy, Hash: layout.Hash, N: layout.N, Column: l.Column, Width: layout.Width, Numbers: layout.Numbers, Fill: layout.Fill, Max: layout.Max}
 	return l.Equal(same) && single == (keys == singleKey)
 }
 

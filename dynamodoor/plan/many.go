@@ -158,6 +158,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
 	var toFind []sought
 	var buckets []Bucket
+	var filled []Filled
 	p := *q
 	p.Tables = slices.Clone(q.Tables)
 	for i := range p.Tables {
@@ -179,8 +180,10 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 				}
 				w.Key, err = t.Key(w.Key)
 			} else {
-				buckets = append(buckets, t.bucketOf(w.Item)...)
-				w.Item, err = checkBatchPut(t, w.Item)
+				put := w.Item
+				if w.Item, err = checkBatchPut(t, w.Item); err == nil {
+					buckets, filled = append(buckets, t.bucketOf(put)...), append(filled, t.filledBy(put)...)
+				}
 			}
 			if err != nil {
 				return nil, err
@@ -194,7 +197,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	case toFind != nil:
 		return search(q, q.Capacity, tables, toFind...)
 	}
-	return &Direct{Request: &p, Buckets: buckets, answer: func(r api.Response) error {
+	return &Direct{Request: &p, Buckets: buckets, Filled: filled, answer: func(r api.Response) error {
 		out, ok := r.(*api.BatchWriteResponse)
 		if !ok {
 			return unexpected(r)
@@ -291,6 +294,7 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
 	var buckets []Bucket
+	var filled []Filled
 	p := *q
 	p.Actions = slices.Clone(q.Actions)
 	for i := range p.Actions {
@@ -306,11 +310,15 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 		a.Table = t.Physical
 		switch a.Kind {
 		case api.TransactPut:
-			buckets = append(buckets, t.bucketOf(a.Item)...)
-			a.Item, err = t.checkPut(a.Item, a.Condition)
+			put := a.Item
+			if a.Item, err = t.checkPut(a.Item, a.Condition); err == nil {
+				buckets, filled = append(buckets, t.bucketOf(put)...), append(filled, t.filledBy(put)...)
+			}
 		case api.TransactUpdate:
-			buckets = append(buckets, t.bucketOf(a.Key)...)
-			a.Key, a.Update, err = t.checkUpdate(a.Key, a.Update, a.Condition)
+			key := a.Key
+			if a.Key, a.Update, err = t.checkUpdate(a.Key, a.Update, a.Condition); err == nil {
+				buckets, filled = append(buckets, t.bucketOf(key)...), append(filled, t.filledBy(key)...)
+			}
 		default:
 			if err = t.checkCondition(a.Condition); err == nil {
 				a.Key, err = t.Key(a.Key)
@@ -323,7 +331,7 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 	if len(sharded) == 0 {
 		return nil, nil
 	}
-	d := &Direct{Request: &p, Buckets: buckets, of: func(i int) *Table { return sharded[p.Actions[i].Table] }}
+	d := &Direct{Request: &p, Buckets: buckets, Filled: filled, of: func(i int) *Table { return sharded[p.Actions[i].Table] }}
 	d.answer = func(r api.Response) error {
 		out, ok := r.(*api.TransactWriteResponse)
 		if !ok {

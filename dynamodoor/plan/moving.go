@@ -39,6 +39,8 @@ func (t *Table) CheckChange(to int) error {
 		return refuse(name, "it was sharded by hand and adopted, and the layout of such a table is not changed while it is in use yet; %s", copyThem)
 	case t.timing != nil:
 		return refuse(name, "its partitions are buckets of time, which are not changed while it is in use; create a table with the other layout, and copy the items")
+	case t.Rolls():
+		return refuse(name, "its shards are ranges of the sort key (strategy 'rollover'), which are not changed while it is in use; create a table with the other layout, and copy the items")
 	case to > shard.MaxShards:
 		return refuse(name, "%d shards are more than a table can have; use at most %d", to, shard.MaxShards)
 	case slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.filling }):

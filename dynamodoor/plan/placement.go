@@ -18,9 +18,10 @@ type placement struct {
 	name   string        // the logical table's, for errors
 	Layout *shard.Layout // nil: the table itself is plain
 
-	timing  *timing        // nil: the strategy is not time
-	adopted *adopted       // nil: the table was not sharded by hand
-	located map[string]int // shards of items that a Search found, by address; nil: there was no Search
+	timing  *timing                            // nil: the strategy is not time
+	rolled  func(hash attribute.Value) *Rolled // where the shards of a partition key begin; nil: not asked yet, or the strategy is not rollover
+	adopted *adopted                           // nil: the table was not sharded by hand
+	located map[string]int                     // shards of items that a Search found, by address; nil: there was no Search
 
 	strict bool       // the layout was changed once: items that are not at their places are not shown
 	from   *placement // during a change of the layout, the old one; else nil
@@ -55,6 +56,9 @@ func (p *placement) mustSearch() bool { return p.drawn() && p.located == nil }
 // shards returns the shards of a logical partition. During a change of the layout, it returns those
 // in both layouts.
 func (p *placement) shards(hash attribute.Value) []int {
+	if p.Rolls() {
+		return shard.AppendPlaces(nil, shard.Range{N: len(p.rolledOf(hash).Bounds) + 1})
+	}
 	s := p.Layout.Spread(valueBytes(hash))
 	if p.from == nil {
 		return s.Places()
@@ -70,8 +74,11 @@ func (p *placement) beside(o *placement, hash attribute.Value) []int {
 
 // shardOf returns the shard of an item by its key.
 func (p *placement) shardOf(hash, sort attribute.Value) int {
-	if p.timing != nil {
+	switch {
+	case p.timing != nil:
 		return p.Layout.OfSortKey(valueBytes(sort))
+	case p.Rolls():
+		return p.rolledOf(hash).shardOf(sort)
 	}
 	return p.Layout.ShardOf(valueBytes(hash), valueBytes(sort))
 }

@@ -69,7 +69,14 @@ func query(t *Table, q *api.Query) (Plan, error) {
 		if err := t.CheckHash(k.Hash[0]); err != nil {
 			return nil, err
 		}
-		if f.timed = ix == nil && t.Timed(); !f.timed {
+		switch {
+		case ix == nil && t.Timed():
+			f.timed = true
+		case ix == nil && t.Rolls():
+			f.rolls = true
+			start, _ := q.Start.Get(t.sort.Name)
+			all = f.inRange(k.Hash[0], start)
+		default:
 			all = t.shards(k.Hash[0])
 		}
 		f.shardOf = func(key attribute.Item) int {
@@ -89,7 +96,7 @@ func query(t *Table, q *api.Query) (Plan, error) {
 	}
 	switch {
 	case ix == nil && k.Op == expression.Equal && !t.drawn():
-		f.Shards, f.timed = t.places(k.Hash[0], k.Low), false
+		f.Shards, f.timed, f.rolls = t.places(k.Hash[0], k.Low), false, false
 	default:
 		f.Shards = all
 	}
@@ -140,6 +147,7 @@ type Fanout struct {
 	Shards []int // the shards to read
 	Start  *Row  // read after this row; nil: from the beginning
 	timed  bool  // Shards are those of one of Parts
+	rolls  bool  // Parts has one of Shards at a time
 
 	table *Table
 	query *api.Query
@@ -226,7 +234,10 @@ func (f *Fanout) Err(err error) error { return visibleError(err, nil) }
 // String implements Plan.
 func (f *Fanout) String() string {
 	some, text := f.Shards, fmt.Sprintf("%d shards", len(f.Shards))
-	if f.timed {
+	switch {
+	case f.rolls:
+		text = f.rolledText()
+	case f.timed:
 		first, last := f.span()
 		some = []int{f.table.timing.grid.Place(first, 0)}
 		text = f.table.timing.describe(first, last)
@@ -414,7 +425,7 @@ func (f *Fanout) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.ItemsRe
 		if err := f.readKeys(d, &row, names); err != nil {
 			return nil, nil, err
 		}
-		if f.table.elsewhere(&row) {
+		if f.table.elsewhere(&row) || f.strays(&row) {
 			continue
 		}
 		if f.ties {

@@ -62,6 +62,9 @@ func (p *placement) longestPlace(hash attribute.Value) int {
 	if p.timing != nil {
 		return p.timing.grid.Place(p.timing.grid.First(), 0)
 	}
+	if p.Rolls() {
+		return p.Layout.Max
+	}
 	spread := p.Layout.Spread(valueBytes(hash))
 	return spread.Last()
 }
@@ -139,8 +142,9 @@ func (t *Table) appendPartition(dst []byte, hash attribute.Value) []byte {
 	return append(append(append(dst, t.id...), '/'), key...)
 }
 
-// Timed reports whether the Query reads the shards of Parts, and not Shards.
-func (f *Fanout) Timed() bool { return f.timed }
+// InParts reports whether the Query reads the shards of Parts one after the other, and does not merge
+// Shards.
+func (f *Fanout) InParts() bool { return f.timed || f.rolls }
 
 // Partition returns the directory's name of the logical partition that the Query reads.
 func (f *Fanout) Partition() string { return string(f.table.appendPartition(nil, f.keys.Hash[0])) }
@@ -169,6 +173,15 @@ func (f *Fanout) span() (first, last int64) {
 // list for Partition. There is at least one part: that the client may read the table, the store
 // says when it is asked.
 func (f *Fanout) Parts(list timebucket.Directory) iter.Seq2[Part, error] {
+	if f.rolls {
+		return func(yield func(Part, error) bool) {
+			for i := range f.Shards {
+				if !yield(Part{Shards: f.Shards[i : i+1]}, nil) {
+					return
+				}
+			}
+		}
+	}
 	grid := f.table.timing.grid
 	return func(yield func(Part, error) bool) {
 		first, last := f.span()
@@ -179,20 +192,21 @@ func (f *Fanout) Parts(list timebucket.Directory) iter.Seq2[Part, error] {
 				return
 			}
 			any = true
-			if !yield(Part{grid.PlacesOf(buckets), buckets[len(buckets)-1]}, nil) {
+			if !yield(Part{grid.PlacesOf(buckets), buckets[len(buckets)-1], true}, nil) {
 				return
 			}
 		}
 		if !any {
-			yield(Part{[]int{grid.Place(first, 0)}, first}, nil)
+			yield(Part{[]int{grid.Place(first, 0)}, first, true}, nil)
 		}
 	}
 }
 
 // Part is what a Query reads at a time.
 type Part struct {
-	Shards []int // of consecutive buckets
+	Shards []int // of consecutive buckets; under rollover, one shard
 	last   int64 // the last one of these
+	Ends   bool  // a page can end after the part, although it is not full
 }
 
 // AnswerAfter returns the client's answer if the page ends after a part, although it is not full.
@@ -275,7 +289,7 @@ func timedLayout(table string, options map[string]string) (*shard.Layout, error)
 	}
 	l, err := shard.Parse(options)
 	if err != nil {
-		return nil, refuse(table, "%s", strings.TrimPrefix(err.Error(), "write_sharding: "))
+		return nil, refuse(table, "%s", parseReason(err))
 	}
 	if l.By = nil; named {
 		l.By = []string{by}

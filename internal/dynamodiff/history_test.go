@@ -25,7 +25,15 @@ type history struct {
 	judged      bool   // by dynalite
 	last        string // a LastEvaluatedKey that came back, with where it came from
 	lastOf      string
-	times       *times // what the sort keys are in a table with buckets of time; nil: any values
+	hashes      int      // how many partition keys there are; 0: as many as the type's pool has
+	longer      int      // how many further requests there may be
+	times       sortKeys // what the sort keys are in a table whose shards are ranges of them; nil: any values
+}
+
+// sortKeys draws sort keys, and values to compare them with.
+type sortKeys interface {
+	key(t *rapid.T, label string) string
+	bound(t *rapid.T, label string) string
 }
 
 // pool are values of a type, few, so that requests meet.
@@ -37,6 +45,14 @@ var pool = map[string][]string{
 
 func (h *history) value(kind, label string) string {
 	return fmt.Sprintf(`{"%s":"%s"}`, kind, rapid.SampledFrom(pool[kind]).Draw(h.t, label))
+}
+
+// hashKey is a partition key of an item.
+func (h *history) hashKey(label string) string {
+	if h.hashes == 0 {
+		return h.value(h.hash, label)
+	}
+	return fmt.Sprintf(`{"%s":"%s"}`, h.hash, rapid.SampledFrom(pool[h.hash][:h.hashes]).Draw(h.t, label))
 }
 
 // sortKey is a sort key of an item.
@@ -91,7 +107,7 @@ func (h *history) create() string {
 }
 
 func (h *history) key() string {
-	k := `"h":` + h.value(h.hash, "h")
+	k := `"h":` + h.hashKey("h")
 	if h.sort != "" {
 		k += `,"r":` + h.sortKey("r")
 	}
@@ -387,7 +403,7 @@ func draw(t *rapid.T, forJudge bool, both func(h *history, operation, body strin
 		}
 	}()
 	both(h, "CreateTable", h.create())
-	for range rapid.IntRange(1, 30).Draw(t, "requests") {
+	for range rapid.IntRange(1, 30+h.longer).Draw(t, "requests") {
 		kind := rapid.IntRange(0, 3).Draw(t, "kind")
 		if kind == 3 && !forJudge { // the law's histories, which dynalite has no part in
 			operation, body := h.many()

@@ -305,6 +305,27 @@ func TestShardOfBucketsOfTime(t *testing.T) {
 	piecewise(t, tb, 90, 1000)
 }
 
+// TestShardOfRollover checks that a table of strategy rollover is known as sharded. Its items do not
+// show their shards, which the directory has.
+func TestShardOfRollover(t *testing.T) {
+	url := door(t)
+	invoices(t, url, "Rolled", map[string]string{"write-sharding": "strategy=rollover rows=10 max=7"}, thousand())
+	tb := open(t, url, "Rolled", livedynamo.Options{})
+	if d := tb.Table(); !d.Sharded() || d.Sharding != "strategy=rollover rows=10 max=7" {
+		t.Fatalf("%+v", d)
+	}
+	items := 0
+	if _, err := tb.Scan(t.Context(), livedynamo.Segment{}, 0, func(it attribute.Item) error {
+		if n := tb.Shard(it); n != 0 {
+			t.Fatalf("shard %d", n)
+		}
+		items++
+		return nil
+	}); err != nil || items != 1000 {
+		t.Errorf("%d items, %v", items, err)
+	}
+}
+
 // piecewise checks that the thousand items of a shard of a key come together: no run of (key,
 // shard) begins twice.
 func piecewise(t *testing.T, tb *livedynamo.Table, least, most int) {

@@ -86,7 +86,7 @@ type Description struct {
 
 // Sharded reports whether an evenkeel door spreads the table's partition keys.
 func (d *Description) Sharded() bool {
-	return d.Layout != nil && (d.Layout.N > 1 || d.Layout.Strategy == shard.Time)
+	return d.Layout != nil && (d.Layout.N > 1 || d.Layout.Strategy == shard.Time || d.Layout.Strategy == shard.Rollover)
 }
 
 // Open finds credentials, and reads the table's description.
@@ -306,7 +306,7 @@ func layoutOf(tag string) (*shard.Layout, error) {
 	var numbers timebucket.Kind
 	for _, word := range strings.Fields(tag) {
 		switch name, value, _ := strings.Cut(word, "="); {
-		case name == "strategy" || name == "shards" || name == "hash" || name == "bucket":
+		case name == "strategy" || name == "shards" || name == "hash" || name == "bucket" || name == "rows" || name == "max":
 			options[name] = value
 		case word == "unit=seconds":
 			numbers = timebucket.Seconds

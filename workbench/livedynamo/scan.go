@@ -138,7 +138,7 @@ func setOf[T any](k attribute.Kind, elems []T, one func(T) (attribute.Value, err
 // no shards, or the item does not show its shard.
 func (t *Table) Shard(it attribute.Item) int {
 	l := t.table.Layout
-	if !t.table.Sharded() || l.Strategy == shard.Random || t.table.Sort == nil {
+	if !t.table.Sharded() || l.Strategy.Anywhere() || t.table.Sort == nil {
 		return 0
 	}
 	sort, _ := it.Get(t.table.Sort.Name)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// The directory (BucketsTable) also has the shards of the partition keys of tables of strategy
+// rollover: an item for shard 2, shard 3, and so on, by the shard's number, with the sort key at
+// which the shard begins and a step. Under the shard's negative number it has about how many items
+// were written to the shard. Only the item of the last shard changes, and only until its step is
+// Open.
+
+// Step says what doors do with items at or after the beginning of a shard.
+type Step int64
+
+const (
+	Announced Step = 1 + iota // no door creates one; they are read in the shard before
+	Readable                  // no door creates one; they are read in this shard
+	Open                      // they are created in this shard
+)
+
+// Beginning is where a shard of a partition key begins.
+type Beginning struct {
+	Shard int
+	From  attribute.Value
+	Step  Step
+}
+
+// Equal reports whether two beginnings are the same.
+func (b *Beginning) Equal(o *Beginning) bool {
+	return b.Shard == o.Shard && b.Step == o.Step && b.From.Equal(o.From)
+}
+
+// These are further attributes of the directory's table.
+const (
+	fromName   = "from"
+	stepName   = "step"
+	writesName = "writes"
+)
+
+func (b *Beginning) item(partition string) attribute.Item {
+	return bucketItem(partition, int64(b.Shard)).With(fromName, b.From).With(stepName, attribute.Int(int64(b.Step)))
+}
+
+// Beginnings returns where the shards of a partition key begin, from shard 2 on.
+func (c *Catalog) Beginnings(ctx context.Context, partition string) ([]Beginning, error) {
+	k := expression.KeyRange{Hash: []attribute.Value{attribute.String(partition)}, Op: expression.GreaterOrEqual, Low: attribute.Int(2)}
+	q := &api.Query{Read: api.Read{Table: BucketsTable, Consistent: true}, KeyCondition: k.Condition([]string{partitionName}, []string{bucketName})}
+	var out []Beginning
+	for more := true; more; {
+		err := c.store.Answer(ctx, q, func(a api.Response) error {
+			r, ok := a.(*api.ItemsResponse)
+			if !ok {
+				return fmt.Errorf("an answer of type %T", a)
+			}
+			more = r.LastKey != nil
+			for _, text := range r.Items {
+				item, err := new(attribute.Decoder).Item(bytes.Clone(text)) // its values outlive the answer
+				if err != nil {
+					return err
+				}
+				var b Beginning
+				if b.Shard, err = wholeOf(item, bucketName); err != nil {
+					return err
+				}
+				step, err := wholeOf(item, stepName)
+				if b.Step = Step(step); err != nil {
+					return err
+				}
+				if b.From, ok = item.Get(fromName); !ok || b.Shard != len(out)+2 {
+					return fmt.Errorf("the entry of shard %d of partition %q is damaged", b.Shard, partition)
+				}
+				out = append(out, b)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, directoryError("read", err)
+		}
+		if len(out) > 0 {
+			q.Start = bucketItem(partition, int64(out[len(out)-1].Shard))
+		}
+	}
+	return out, nil
+}
+
+func wholeOf(item attribute.Item, name string) (int, error) {
+	v, _ := item.Get(name)
+	n, err := strconv.Atoi(v.Text())
+	if err != nil {
+		return 0, fmt.Errorf("%s is %q, and no whole number", name, v.Text())
+	}
+	return n, nil
+}
+
+func directoryError(doing string, err error) error {
+	return fmt.Errorf("%s table %s, the directory of shards: %w", doing, BucketsTable, err)
+}
+
+// BeginShard adds the beginning of a partition key's next shard. It does nothing if the shard is there.
+func (c *Catalog) BeginShard(ctx context.Context, partition string, b Beginning) error {
+	var is expression.Builder
+	absent := is.Function("attribute_not_exists", expression.PathOperand(expression.Top(partitionName)))
+	return c.enter(ctx, &api.PutItem{Table: BucketsTable, Item: b.item(partition), Condition: absent}, is.Err())
+}
+
+// MoveShard replaces the beginning of a shard, unless another door has changed it. Next with step 0
+// removes it.
+func (c *Catalog) MoveShard(ctx context.Context, partition string, is, next Beginning) error {
+	var b expression.Builder
+	has := func(name string, v attribute.Value) *expression.Condition {
+		return b.Compare("=", expression.PathOperand(expression.Top(name)), expression.ValueOperand(v))
+	}
+	unchanged := b.And(has(fromName, is.From), has(stepName, attribute.Int(int64(is.Step))))
+	if next.Step == 0 {
+		return c.enter(ctx, &api.DeleteItem{Table: BucketsTable, Key: bucketItem(partition, int64(is.Shard)), Condition: unchanged}, b.Err())
+	}
+	return c.enter(ctx, &api.PutItem{Table: BucketsTable, Item: next.item(partition), Condition: unchanged}, b.Err())
+}
+
+// enter carries out a conditional write of the directory. Another door may have been faster.
+func (c *Catalog) enter(ctx context.Context, q api.Request, wrong error) error {
+	if wrong != nil {
+		return wrong
+	}
+	err := c.store.Answer(ctx, q, func(api.Response) error { return nil })
+	if err != nil && !is(err, exception.ConditionalCheckFailed) {
+		return directoryError("write", err)
+	}
+	return nil
+}
+
+// CountWrites adds writes to the number of those to a shard, and returns it.
+func (c *Catalog) CountWrites(ctx context.Context, partition string, shard int, writes int64) (total int64, err error) {
+	var out struct {
+		Attributes struct {
+			Writes num `json:"writes"`
+		}
+	}
+	err = c.call(ctx, "UpdateItem", map[string]any{
+		"TableName": BucketsTable, "Key": map[string]any{partitionName: text{partition}, bucketName: number(-int64(shard))},
+		"UpdateExpression": "ADD #w :n", "ExpressionAttributeNames": map[string]string{"#w": writesName}, "ExpressionAttributeValues": map[string]any{":n": number(writes)},
+		"ReturnValues": "UPDATED_NEW",
+	}, &out)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(out.Attributes.Writes.N, 10, 64)
+}
+
+// rolling is what the entry of a table of strategy rollover has.
+type rolling struct {
+	M struct {
+		Rows num `json:"rows"`
+		Max  num `json:"max"`
+	}
+}
+
+func (i *item) setRolling(e *Entry) {
+	if e.Layout == nil || e.Layout.Strategy != shard.Rollover {
+		return
+	}
+	i.Rolling = new(rolling)
+	i.Rolling.M.Rows, i.Rolling.M.Max = number(e.Layout.Fill.Rows), number(int64(e.Layout.Max))
+}
+
+// readRolling returns the layout of an entry of strategy rollover.
+func (i *item) readRolling() (*shard.Layout, error) {
+	if i.Rolling == nil {
+		return nil, fmt.Errorf("the catalogue's entry of %s: strategy 'rollover' without the number of items that fill a shard", i.Table.S)
+	}
+	l, err := shard.Parse(map[string]string{"strategy": shard.Rollover.String(), "rows": i.Rolling.M.Rows.N, "max": i.Rolling.M.Max.N})
+	if err != nil {
+		return nil, fmt.Errorf("the catalogue's entry of %s: %w", i.Table.S, err)
+	}
+	return l, nil
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package items
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+	"github.com/evenkeel/evenkeel/dynamodoor/tables"
+)
+
+// Under strategy rollover, the shards of a partition key are ranges of the sort key. The doors count
+// in the directory (catalog/rolled.go) the writes to the last shard. When these are as many as fill it,
+// the next shard begins: after the greatest sort key in the last shard.
+//
+// No item may be in two shards. So no door may create an item at or after that sort key in the old
+// shard when another one creates it in the new shard.
+//
+// If there are no other doors, this door holds a lock while it finds the sort key and writes the
+// directory. Requests that may create items of the partition key hold the lock as readers.
+//
+// If there are other doors, what a door has read of a partition key is valid for a lease. After the
+// store's answer, a door whose lease has ended reads the directory again. If the bounds have changed,
+// the answer does not count: the door repeats a read, and reports the outcome of a write as unknown.
+// The shard begins in steps. A door takes a step when it has known the one before for longer than a
+// lease, so that all doors know it:
+//
+//  1. Announced: doors hold requests that may create items at or after the sort key. After a lease,
+//     nobody creates such items. If the old shard has some nevertheless, the shard begins after these,
+//     and this step begins again.
+//  2. Readable: doors read such items in the new shard. After a lease, nobody reads them in the old
+//     one.
+//  3. Open: doors create them in the new shard.
+//
+// The requests that are held take the steps. So a door that dies leaves nothing half-way.
+
+// steps is about how often the doors count writes while a shard is being filled. A door does not
+// count each write, but one of many, drawn at random, for all of them: so nothing is forgotten.
+const steps = 64
+
+// counting is how long a door may take to count writes and to begin a shard.
+const counting = 10 * time.Second
+
+// errAgain says that the request must be planned again.
+var errAgain = errors.New("items: the partition key has other shards")
+
+// uses is what a request uses: tables, and partition keys of strategy rollover.
+type uses struct {
+	tables.Pinned
+	rolled  map[string]usedKey
+	missing []string      // the partition keys that the door must read the directory for
+	filled  []plan.Filled // the items that the request may create
+}
+
+type usedKey struct {
+	key     *rolledKey
+	state   *rolledState
+	version uint64 // of the key's lock
+}
+
+// bounds returns the bounds of a partition key, by its name in the directory. If the door must read
+// them first, it notes that.
+func (r *Runner) bounds(by *uses, name string) *plan.Rolled {
+	if u, ok := by.rolled[name]; ok {
+		return &u.state.Rolled
+	}
+	version := r.rolls.lock(name).version.Load()
+	k := r.rolls.key(name)
+	s := k.state.Load()
+	if s == nil || r.age(s) > r.rolledFor()/2 {
+		if !slices.Contains(by.missing, name) {
+			by.missing = append(by.missing, name)
+		}
+		return new(plan.Rolled)
+	}
+	by.use(name, usedKey{k, s, version})
+	return &s.Rolled
+}
+
+func (by *uses) use(name string, u usedKey) {
+	if by.rolled == nil {
+		by.rolled = make(map[string]usedKey)
+	}
+	by.rolled[name] = u
+}
+
+// readMissing reads the directory for the partition keys that a plan lacked.
+func (r *Runner) readMissing(ctx context.Context, by *uses) error {
+	for _, name := range by.missing {
+		version := r.rolls.lock(name).version.Load()
+		k := r.rolls.key(name)
+		s := k.state.Load()
+		if s == nil || r.age(s) > r.rolledFor() || k.reading.TryLock() {
+			if s != nil && r.age(s) <= r.rolledFor() {
+				k.reading.Unlock() // TryLock has locked it: no other request is reading
+			}
+			var err error
+			if s, err = r.readKey(ctx, k, r.rolledFor()/2); err != nil {
+				return err
+			}
+		}
+		by.use(name, usedKey{k, s, version})
+	}
+	return nil
+}
+
+// readKey returns the state of a partition key that is no older than than, and reads the directory
+// if need be.
+func (r *Runner) readKey(ctx context.Context, k *rolledKey, than time.Duration) (*rolledState, error) {
+	k.reading.Lock()
+	defer k.reading.Unlock()
+	if s := k.state.Load(); s != nil && r.age(s) < than {
+		return s, nil
+	}
+	if !r.Tables.Shared() { // else the door could store a state that has just become old, and keep it
+		lock := r.rolls.lock(k.name)
+		lock.RLock()
+		defer lock.RUnlock()
+	}
+	return r.readDirectory(ctx, k)
+}
+
+// readDirectory reads the state of a partition key from the directory.
+func (r *Runner) readDirectory(ctx context.Context, k *rolledKey) (*rolledState, error) {
+	began := time.Now()
+	all, err := r.Catalog.Beginnings(ctx, k.name)
+	if err != nil {
+		return nil, tables.DoorError(err)
+	}
+	s := stateOf(all, began)
+	if old := k.state.Load(); old != nil && old.last.Equal(&s.last) {
+		s.since = old.since
+	}
+	k.state.Store(s)
+	return s, nil
+}
+
+// rolledHold reports, after the store has answered, whether the partition keys that a request used
+// had the same shards within a lease of now.
+func (r *Runner) rolledHold(ctx context.Context, q api.Request, by *uses) (bool, error) {
+	if !r.Tables.Shared() {
+		return true, nil
+	}
+	for _, u := range by.rolled {
+		if r.age(u.state) <= r.rolledFor() {
+			continue
+		}
+		now, err := r.readKey(ctx, u.key, 0)
+		if err != nil {
+			return false, err
+		}
+		switch q.(type) {
+		case *api.PutItem, *api.UpdateItem:
+			if !by.filled[0].Stays(&now.Rolled) {
+				return false, nil
+			}
+		default:
+			if !now.Rolled.Equal(&u.state.Rolled) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// fill carries out a request that may create items in tables of strategy rollover. It returns errAgain
+// if the request must be planned again.
+func (r *Runner) fill(ctx context.Context, p *plan.Direct, q api.Request, by *uses, use func(api.Response) error) error {
+	by.filled = p.Filled
+	for i := range p.Filled {
+		if p.Filled[i].Held {
+			if err := r.await(ctx, q, &p.Filled[i]); err != nil {
+				return err
+			}
+			return errAgain
+		}
+	}
+	unlock := func() {}
+	if !r.Tables.Shared() {
+		var same bool
+		if unlock, same = r.rolls.hold(by); !same {
+			unlock()
+			return errAgain
+		}
+	}
+	err := r.carryOut(ctx, p, q, use)
+	unlock()
+	if err == nil {
+		r.count(ctx, p.Filled)
+	}
+	return err
+}
+
+// await waits until an item can be created, and takes the steps of its shard's beginning.
+func (r *Runner) await(ctx context.Context, q api.Request, f *plan.Filled) error {
+	// The door writes the directory with its own rights, so the client's rights are checked first.
+	if err := r.Permitted(ctx, q, errPermitted); err != errPermitted {
+		return err
+	}
+	grace := r.Tables.Grace() / 2
+	k := r.rolls.key(f.Partition())
+	for {
+		s, err := r.readKey(ctx, k, grace/8)
+		if err != nil || !f.HeldIn(&s.Rolled) {
+			return err
+		}
+		wait := grace - time.Since(s.since)
+		if wait <= 0 && k.stepping.TryLock() {
+			err := r.step(ctx, f, k, s)
+			k.stepping.Unlock()
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := tables.Wait(ctx, max(time.Millisecond, min(wait, grace/4))); err != nil {
+			return err
+		}
+	}
+}
+
+// step takes the next step of the beginning of a partition key's last shard.
+func (r *Runner) step(ctx context.Context, f *plan.Filled, k *rolledKey, s *rolledState) error {
+	is := s.last
+	next := is
+	next.Step++
+	greatest, beyond, err := r.greatest(ctx, f.In(is.Shard-1))
+	if err != nil {
+		return err
+	}
+	if c, ok := attribute.Compare(greatest, is.From); ok && c >= 0 {
+		switch next.Step = catalog.Announced; {
+		case beyond.Kind() != attribute.Invalid:
+			next.From = beyond
+		case is.Step == catalog.Announced:
+			next.Step = 0 // nothing can follow the greatest sort key: the shard stays the last one
+		}
+	}
+	if err := r.Catalog.MoveShard(ctx, k.name, is, next); err != nil {
+		return tables.DoorError(err)
+	}
+	_, err = r.readKey(ctx, k, 0)
+	return err
+}
+
+// greatest returns the greatest sort key in a shard, and the first one after it. They are Invalid if
+// there is none.
+func (r *Runner) greatest(ctx context.Context, f *plan.Filled) (greatest, after attribute.Value, err error) {
+	ctx = principal.With(ctx, principal.Principal{})
+	err = r.Backend.Answer(ctx, f.Greatest(), func(a api.Response) (err error) {
+		greatest, after, err = f.Next(a.(*api.ItemsResponse))
+		return err
+	})
+	return greatest, after, err
+}
+
+// count counts the creation of items in last shards, and begins the next shards of the partition
+// keys whose last shard is full. If that fails, later writes try again.
+func (r *Runner) count(ctx context.Context, filled []plan.Filled) {
+	for i := range filled {
+		f := &filled[i]
+		layout := f.Table.Layout
+		each := max(1, layout.Fill.Rows/steps)
+		if !f.Last || f.Shard >= layout.Max || r.Draw()%uint64(each) > 0 {
+			continue
+		}
+		within, cancel := context.WithTimeout(principal.With(context.WithoutCancel(ctx), principal.Principal{}), counting)
+		total, err := r.Catalog.CountWrites(within, f.Partition(), f.Shard, each)
+		if err == nil && total >= layout.Fill.Rows {
+			err = r.begin(within, f)
+		}
+		cancel()
+		if err != nil {
+			r.Log.Warn("dynamodb: a partition key cannot go on to its next shard yet; a later write tries again", "table", f.Table.Logical.Name, "error", err)
+		}
+	}
+}
+
+// begin begins the shard after that of an item.
+func (r *Runner) begin(ctx context.Context, f *plan.Filled) error {
+	k := r.rolls.key(f.Partition())
+	step := catalog.Announced
+	if !r.Tables.Shared() {
+		step = catalog.Open
+		lock := r.rolls.lock(k.name)
+		lock.Lock()
+		defer lock.Unlock()
+		defer lock.version.Add(1)
+	}
+	s, err := r.readDirectory(ctx, k)
+	if err != nil {
+		return err
+	}
+	if s.shards() != f.Shard {
+		return nil // another request has begun the shard
+	}
+	_, from, err := r.greatest(ctx, f)
+	if err != nil || from.Kind() == attribute.Invalid {
+		return err
+	}
+	k.state.Store(nil) // whatever becomes of the request
+	if err := r.Catalog.BeginShard(ctx, k.name, catalog.Beginning{Shard: f.Shard + 1, From: from, Step: step}); err != nil {
+		return err
+	}
+	_, err = r.readDirectory(ctx, k)
+	return err
+}
