@@ -20,6 +20,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/demo"
+	"github.com/evenkeel/evenkeel/workbench/report"
 )
 
 // demoCmd holds the arguments of `evenkeel demo`.
@@ -208,7 +209,7 @@ func printDemo(std *stdio, r *demo.Result) {
 			out("  partition %2d  %6s writes/s offered, takes 1,000   %s%s\n", p.Partition, number(p.Offered), keys, shared)
 		}
 		for _, words := range t.Words {
-			entry(std, "", words)
+			report.Entry(std.out, "", words)
 		}
 	}
 	var q *demo.Query
@@ -221,20 +222,20 @@ func printDemo(std *stdio, r *demo.Result) {
 		return
 	}
 	out("\nthe query\n")
-	entry(std, "", q.Expression)
+	report.Entry(std.out, "", q.Expression)
 	if r.Same {
-		entry(std, "same", fmt.Sprintf("%d transactions, the same list in the same order from each of the %d tables.", len(q.Items), r.Queried))
+		report.Entry(std.out, "same", fmt.Sprintf("%d transactions, the same list in the same order from each of the %d tables.", len(q.Items), r.Queried))
 	} else {
-		entry(std, "DIFFERENT", "the tables gave different lists.")
+		report.Entry(std.out, "DIFFERENT", "the tables gave different lists.")
 	}
-	entry(std, "Client10", fmt.Sprintf("%d of them are of Client1, and %d of Client10, which begins with Client1, too: put a separator behind the number. begins_with(ClientTransactionid, \"Client1-\") finds the %d.", q.Client1, q.Client10, q.Exact))
+	report.Entry(std.out, "Client10", fmt.Sprintf("%d of them are of Client1, and %d of Client10, which begins with Client1, too: put a separator behind the number. begins_with(ClientTransactionid, \"Client1-\") finds the %d.", q.Client1, q.Client10, q.Exact))
 	var units []string
 	for i := range r.Tables {
 		if t := &r.Tables[i]; t.Query != nil {
 			units = append(units, fmt.Sprintf("%s %.1f", t.Title, t.Query.Units))
 		}
 	}
-	entry(std, "read units", strings.Join(units, ", ")+": each shard that is asked costs at least 0.5.")
+	report.Entry(std.out, "read units", strings.Join(units, ", ")+": each shard that is asked costs at least 0.5.")
 }
 
 // demoClock describes the engine's clock if it did not follow the wall clock, else returns "".

@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/prices"
+	"github.com/evenkeel/evenkeel/workbench/report"
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
@@ -56,7 +57,7 @@ func (f *tableFlags) openDynamoDB(ctx context.Context, errs io.Writer, address s
 	}
 	p := inspection.Predict(size, fraction, max(1, int(fraction)), inspection.Page(size.RowBytes), 0, list)
 	p.Scan(t.Units())
-	fmt.Fprintln(errs, "evenkeel: "+predictText(p, fraction, false, false))
+	fmt.Fprintln(errs, "evenkeel: "+report.PredictionText(p, fraction, false, false))
 	if above := p.Above(); above != "" && !f.Yes {
 		return nil, nil, withHint(fmt.Errorf("%s: that is much: %s", at, above), "--yes reads it; --sample %.2g reads less", inspection.Fraction(size, list))
 	}

@@ -169,18 +169,18 @@ func (s *survey) carryOut(ctx context.Context, makeReport func(finish context.Co
 	// The last few requests are sent even after an interruption.
 	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
-	report, err := makeReport(finish, why)
+	made, err := makeReport(finish, why)
 	if err != nil {
 		return err
 	}
-	if err := s.keep(report); err != nil {
+	if err := s.keep(made); err != nil {
 		return err
 	}
-	if err := s.cmd.print(s.std, report); err != nil {
+	if err := s.cmd.print(s.std, made); err != nil {
 		return err
 	}
-	if report.Coverage.Partial {
-		err := fmt.Errorf("the result is partial, of %s of what was planned: %s", percentText(report.Coverage.Read/report.Coverage.Planned), report.Coverage.Why)
+	if made.Coverage.Partial {
+		err := fmt.Errorf("the result is partial, of %s of what was planned: %s", report.Percent(made.Coverage.Read/made.Coverage.Planned), made.Coverage.Why)
 		if s.file == "" {
 			return &coded{withHint(err, "with --state FILE the same command goes on where this one stopped"), partialResult}
 		}
@@ -205,7 +205,7 @@ func (c *inspectCmd) print(std *stdio, r *inspection.Report) error {
 		}
 	}
 	if !c.JSON {
-		return inspectText(std.out, r)
+		return report.InspectionText(std.out, r)
 	}
 	enc := json.NewEncoder(std.out)
 	enc.SetEscapeHTML(false)

@@ -24,6 +24,7 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 	"github.com/evenkeel/evenkeel/workbench/live"
+	"github.com/evenkeel/evenkeel/workbench/report"
 )
 
 func TestCQLPartitions(t *testing.T) {
@@ -56,7 +57,7 @@ func TestCQLPartitions(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	partitionsText(&b, r, true)
+	report.PartitionsText(&b, r, true)
 	for _, want := range []string{
 		`partitions of k."Mixed": 3, on demand; each takes 1,000 write and 3,000 read units a second; never split for heat`,
 		`     1  start                 50.0%                   0                   0  x "y" -7 AP8= (3), and at least 8 more`,
@@ -77,7 +78,7 @@ func TestCQLPartitions(t *testing.T) {
 		many = append(many, live.Partition{Number: 4 + i})
 	}
 	b.Reset()
-	partitionsText(&b, cqlPartitions(table, many), true)
+	report.PartitionsText(&b, cqlPartitions(table, many), true)
 	if got := b.String(); strings.Count(got, "\n") != 5 || !strings.Contains(got, " 0.02% ") || !strings.HasSuffix(got, "\n  and 1,301 that have no keys and took nothing\n") {
 		t.Errorf("of many partitions of which few are used:\n%s", got)
 	}

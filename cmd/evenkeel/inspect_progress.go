@@ -5,11 +5,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
@@ -65,7 +67,7 @@ func (p *inspectProgress) show() {
 		left = fmt.Sprintf(", %s left", time.Duration(float64(spent)*(1/p.done-1)).Round(time.Second))
 	}
 	if !p.terminal {
-		fmt.Fprintf(p.out, "evenkeel: reading: %d rows of about %s so far, %.0f rows/s%s\n", p.read, countText(p.expected.Rows), rate, left)
+		fmt.Fprintf(p.out, "evenkeel: reading: %d rows of about %s so far, %.0f rows/s%s\n", p.read, capacity.Number(math.Round(p.expected.Rows)), rate, left)
 		return
 	}
 	full := int(p.done * 30)

@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 	"github.com/evenkeel/evenkeel/workbench/nodetool"
 	"github.com/evenkeel/evenkeel/workbench/prices"
+	"github.com/evenkeel/evenkeel/workbench/report"
 )
 
 // survey is an inspection under way.
@@ -119,7 +120,7 @@ func (s *survey) plan(list *prices.List) error {
 		s.run = &inspection.Run{Plan: inspection.NewPlan(s.nodes, o), Began: time.Now()}
 	} else {
 		fmt.Fprintf(s.std.err, "evenkeel: going on with the inspection of %s, %s of it done (--restart begins anew)\n",
-			s.run.Began.Format("2006-01-02 15:04"), percentText(float64(len(s.run.Done))/float64(len(s.run.Plan.Ranges))))
+			s.run.Began.Format("2006-01-02 15:04"), report.Percent(float64(len(s.run.Done))/float64(len(s.run.Plan.Ranges))))
 	}
 	left := s.run.Left()
 	share := fraction * float64(len(left)) / float64(max(1, len(s.run.Plan.Ranges)))
@@ -127,11 +128,7 @@ func (s *survey) plan(list *prices.List) error {
 	if s.segments {
 		s.predict.Scan(s.units)
 	}
-	words := predictText(s.predict, fraction, s.cmd.fraction == 0, len(s.run.Done) > 0)
-	if s.segments {
-		words = segmentWords.Replace(words)
-	}
-	fmt.Fprintln(s.std.err, "evenkeel: "+words)
+	fmt.Fprintln(s.std.err, "evenkeel: "+report.PredictionText(s.predict, fraction, s.cmd.fraction == 0, len(s.run.Done) > 0))
 	if above := s.predict.Above(); above != "" && !s.cmd.Yes {
 		return withHint(fmt.Errorf("that is much: %s", above), "--yes reads it; --sample %.2g reads less", inspection.Fraction(s.size, list))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/workbench/capacity"
+	"github.com/evenkeel/evenkeel/workbench/report"
 )
 
 // shardsCmd holds the arguments of `evenkeel shards`.
@@ -81,8 +82,8 @@ func printShards(std *stdio, p *capacity.Plan) {
 			best = o
 		}
 	}
-	entry(std, "minimum", fmt.Sprintf("%d: %s", p.Minimum, p.Arithmetic))
-	entry(std, "recommended", fmt.Sprintf("%d: throttled %s", p.Recommended, secondsText(best.ThrottledSecond)))
+	report.Entry(std.out, "minimum", fmt.Sprintf("%d: %s", p.Minimum, p.Arithmetic))
+	report.Entry(std.out, "recommended", fmt.Sprintf("%d: throttled %s", p.Recommended, secondsText(best.ThrottledSecond)))
 
 	out("\n    shards   load of each            throttled                    writes refused\n")
 	for _, o := range p.Options {
@@ -97,19 +98,19 @@ func printShards(std *stdio, p *capacity.Plan) {
 	r := p.Reads
 	n := number(float64(p.Recommended))
 	if p.Recommended > 1 {
-		entry(std, "reads", fmt.Sprintf("One %s, %s: %s RCU in one shard. All of the key: %s shards are read, at least %s RCU a query where it was %s; and as each query reads each shard, %s a second are the most, however many shards there are.",
+		report.Entry(std.out, "reads", fmt.Sprintf("One %s, %s: %s RCU in one shard. All of the key: %s shards are read, at least %s RCU a query where it was %s; and as each query reads each shard, %s a second are the most, however many shards there are.",
 			item, p.Store.Read(r.Strong), number(r.Point), n, number(r.WholeKey), number(r.Unsharded), number(r.QueriesPerSec)))
 	} else {
-		entry(std, "reads", fmt.Sprintf("One %s, %s: %s RCU. %s a second fit in the partition.", item, p.Store.Read(r.Strong), number(r.Point), number(r.PointPerSecond)))
+		report.Entry(std.out, "reads", fmt.Sprintf("One %s, %s: %s RCU. %s a second fit in the partition.", item, p.Store.Read(r.Strong), number(r.Point), number(r.PointPerSecond)))
 	}
-	entry(std, "hidden key", hiddenText(p))
+	report.Entry(std.out, "hidden key", hiddenText(p))
 	if p.Recommended > 1 {
 		w := p.Prewarm
 		ask := fmt.Sprintf("Ask for %s write units", number(float64(w.WriteUnits)))
 		if w.ReadUnits > 0 {
 			ask += fmt.Sprintf(" and %s read units", number(float64(w.ReadUnits)))
 		}
-		entry(std, "pre-warm", ask+" at least. Shards are placed by hash, and two on one partition share what it bears until the store splits it for heat, which takes minutes. Until then, on average:")
+		report.Entry(std.out, "pre-warm", ask+" at least. Shards are placed by hash, and two on one partition share what it bears until the store splits it for heat, which takes minutes. Until then, on average:")
 		for i, s := range w.Starts {
 			what := ""
 			if i == 0 {
@@ -119,14 +120,14 @@ func printShards(std *stdio, p *capacity.Plan) {
 		}
 	}
 	if p.Store == capacity.DynamoDB {
-		entry(std, "10 GB", fmt.Sprintf("If each write is a new item, a shard holds them after %s. DynamoDB then splits it by sort key; with a local secondary index writes fail instead.", hoursText(p.Storage.ShardFullHours)))
+		report.Entry(std.out, "10 GB", fmt.Sprintf("If each write is a new item, a shard holds them after %s. DynamoDB then splits it by sort key; with a local secondary index writes fail instead.", hoursText(p.Storage.ShardFullHours)))
 	} else {
-		entry(std, "10 GB", fmt.Sprintf("If each write is a new row, a shard holds them after %s. Keyspaces parts a large partition by itself.", hoursText(p.Storage.ShardFullHours)))
+		report.Entry(std.out, "10 GB", fmt.Sprintf("If each write is a new row, a shard holds them after %s. Keyspaces parts a large partition by itself.", hoursText(p.Storage.ShardFullHours)))
 		layout := shard.Layout{N: p.Recommended, Column: shard.DefaultColumn}
-		entry(std, "declare", "WITH write_sharding = "+layout.String())
+		report.Entry(std.out, "declare", "WITH write_sharding = "+layout.String())
 	}
 	for _, w := range p.Warnings {
-		entry(std, "warning", w)
+		report.Entry(std.out, "warning", w)
 	}
 }
 
@@ -184,26 +185,4 @@ func shareText(x float64) string {
 func gauge(x float64, cells int) string {
 	full := min(cells, int(math.Round(x*float64(cells))))
 	return strings.Repeat("█", full) + strings.Repeat("░", cells-full)
-}
-
-// entry prints a label and, beside it, a text wrapped at about eighty columns.
-func entry(std *stdio, label, text string) {
-	const indent, width = 15, 84
-	fmt.Fprintf(std.out, "  %-*s", indent-2, label)
-	column := indent
-	for i, word := range strings.Fields(text) {
-		n := len([]rune(word))
-		switch {
-		case i == 0:
-		case column+1+n > width:
-			fmt.Fprintf(std.out, "\n%*s", indent, "")
-			column = indent
-		default:
-			fmt.Fprint(std.out, " ")
-			column++
-		}
-		fmt.Fprint(std.out, word)
-		column += n
-	}
-	fmt.Fprintln(std.out)
 }
