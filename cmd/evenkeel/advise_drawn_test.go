@@ -70,12 +70,16 @@ func TestDrawnStatementsRun(t *testing.T) {
 	session := connect(t, addr)
 	cql, dynamo := 0, 0
 	var sets []*drawn.Set
-	timelines := 0 // the layout keeps the buckets of these
+	timelines, withBatches := 0, 0 // the layout keeps the buckets of the timelines
 	for seed := uint64(1); seed <= 16 || timelines < 3 && seed < 200; seed++ {
 		s := drawn.New(seed)
 		kept := strings.HasPrefix(s.What, "a timeline on cassandra") && s.Truth.Bucket != ""
-		if seed <= 16 || kept {
+		inBatches := withBatches < 5 && s.Target != "dynamodb" && strings.Contains(s.Queries, " BATCH")
+		if seed <= 16 || kept || inBatches {
 			sets = append(sets, s)
+		}
+		if inBatches {
+			withBatches++
 		}
 		if kept {
 			timelines++
@@ -95,6 +99,7 @@ func TestDrawnStatementsRun(t *testing.T) {
 		sets = append(sets, s)
 	}
 	sets = append(sets, oneHotKey(), fullNodes(), hotInBuckets())
+	sets = append(sets, inBatches("a fence", "BEGIN BATCH", " IF owner = ?"), inBatches("logged batches", "BEGIN BATCH", ""), inBatches("unlogged batches", "BEGIN UNLOGGED BATCH", ""))
 	for n, s := range sets {
 		r := advisedDrawn(t, s)
 		t.Run(fmt.Sprint(n+1, " ", s.What), func(t *testing.T) {
@@ -118,6 +123,9 @@ func TestDrawnStatementsRun(t *testing.T) {
 	}
 	if buckets < 2 {
 		t.Errorf("%d sets have buckets that the layout keeps: too few", buckets)
+	}
+	if batches < 16 || fences < 2 || behind < 1 {
+		t.Errorf("%d batches, %d with conditions, %d behind them: too few", batches, fences, behind)
 	}
 	if keyShards == 0 {
 		t.Error("no set has a key with shards of its own")
@@ -326,6 +334,9 @@ func tryStatements(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice
 		return n
 	}
 	for _, verb := range []string{"INSERT", "SELECT", "UPDATE", "DELETE"} {
+		if verb == "UPDATE" {
+			tryBatches(t, session, s, r, types, rows, into, stored)
+		}
 		for i := range r.Verdict.Statements {
 			x := &r.Verdict.Statements[i]
 			if !strings.HasPrefix(x.Text, verb) {

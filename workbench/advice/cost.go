@@ -36,6 +36,12 @@ func (s *ranker) costOf(d *Design, extras []Extra) Cost {
 			// Each write also goes to each index and each further table.
 			c.WriteUnits += rate * writeEach * float64(1+len(extras))
 			c.CPU += rate * cpuWrite * float64(1+len(extras))
+			if s.twice(q) {
+				c.WriteUnits += rate * writeEach * float64(1+len(extras))
+			}
+			if !s.alone {
+				c.CPU += rate * cpuWrite * s.logCost(d, len(extras), q)
+			}
 			if q.Verb == queries.Insert || v.Kind == OnePartition {
 				continue
 			}

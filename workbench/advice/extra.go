@@ -87,6 +87,7 @@ func (s *ranker) extras(d *Design) []Extra {
 		if t := s.sparse(e.design); t != "" {
 			e.Why += "; " + t
 		}
+		e.Why += s.behindBatch()
 		if e.Shards > 1 && s.share(e.design) >= hotShare {
 			e.Why += fmt.Sprintf("; without shards its hottest key takes %s of all writes", percent(s.share(e.design)))
 		}

@@ -92,11 +92,15 @@ func (s *ranker) scoreOf(d *Design) score {
 	total, extras := 0.0, s.extras(d)
 	for i := range s.qs {
 		q := &s.qs[i]
-		if q.Verb == queries.Insert {
+		if !s.judged(q) {
 			continue
 		}
 		rate := rateOf(q)
 		total += rate
+		if s.refused(d, q) != "" { // however rare it is
+			c.unserved += rate
+			continue
+		}
 		if s.tiny(q) {
 			if s.served(d, extras, q).Kind >= Filtered {
 				c.rare += rate
@@ -462,6 +466,9 @@ func (s *ranker) unservedText(d, best *Design) string {
 	var full, filter []int
 	for i := range s.qs {
 		q := &s.qs[i]
+		if why := s.refused(d, q); why != "" && s.refused(best, q) == "" {
+			return why
+		}
 		if q.Verb == queries.Insert {
 			continue
 		}

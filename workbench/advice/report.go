@@ -162,9 +162,14 @@ func (s *Study) Report() *Report {
 	for i := range s.p.Bads {
 		r.BadFirst = append(r.BadFirst, s.p.Bads[i].Error())
 	}
-	for i := range s.qs {
+	for i := 0; i < len(s.qs); {
 		q := &s.qs[i]
-		r.Queries = append(r.Queries, QueryText{q.Line, q.Text, q.Rate})
+		text := q.Text
+		if q.Batch != nil {
+			text = q.Batch.Text
+		}
+		r.Queries = append(r.Queries, QueryText{q.Line, text, q.Rate})
+		_, i = s.batched(i)
 	}
 	list := s.ranking()
 	var best *Design
@@ -229,10 +234,11 @@ func (s *Study) candidate(x *ranked) Candidate {
 		c.ProjectedBytes, c.ProjectedRows, c.ProjectedWhy = p.bytes, p.rows, p.why
 	}
 	c.Intervals = s.intervals(&c, d, m)
-	for i := range s.qs {
+	for i := 0; i < len(s.qs); {
 		q := &s.qs[i]
-		v := s.serve(d, q)
-		served := Served{Line: q.Line, Service: v.Kind.String(), Partitions: v.Partitions, Rows: v.Rows, Why: v.Why}
+		v, kind := s.together(d, i)
+		_, i = s.batched(i)
+		served := Served{Line: q.Line, Service: kind, Partitions: v.Partitions, Rows: v.Rows, Why: v.Why}
 		for j := range c.Extras {
 			if slices.Contains(c.Extras[j].Lines, q.Line) {
 				served.By = c.Extras[j].Key

@@ -153,6 +153,9 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 	}
 	notes = append(notes, s.paddedNotes(&sort)...)
 	notes = append(notes, s.storedNotes(in, q)...)
+	if s.twice(q) {
+		notes = append(notes, fmt.Sprintf("in one TransactWriteItems with the other requests of line %d, which takes twice the write units", q.Line))
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

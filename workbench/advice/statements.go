@@ -35,31 +35,45 @@ func (s cqlWriter) write(d *Design, v *Verdict) {
 		v.DDL = append(v.DDL, e.DDL)
 	}
 	v.Statements = []Statement{}
-	for i := range s.qs {
-		q := &s.qs[i]
-		in, table := d, s.table()
-		if !q.Writes() {
-			for j := range v.Extras {
-				if e := &v.Extras[j]; slices.Contains(e.Lines, q.Line) && s.serve(e.design, q).Kind < s.serve(in, q).Kind {
-					in, table = e.design, s.furtherTable(e)
-				}
-			}
+	for i := 0; i < len(s.qs); {
+		list, next := s.batched(i)
+		if q := list[0]; q.Batch != nil {
+			v.Statements = append(v.Statements, s.batch(d, v.Extras, list)...)
+		} else {
+			v.Statements = append(v.Statements, s.single(d, v.Extras, q)...)
 		}
-		v.Statements = append(v.Statements, s.statement(in, table, q))
-		if q.Writes() {
-			for j := range v.Extras {
-				e := &v.Extras[j]
-				x := s.statement(e.design, s.furtherTable(e), q)
-				same := "the same into the further table"
-				if names := s.nullsIn(e.design); len(names) > 0 {
-					same += fmt.Sprintf(", only if %s %s a value", strings.Join(names, " and "), map[bool]string{true: "has", false: "have"}[len(names) == 1])
-				}
-				x.Note = strings.TrimPrefix(same+"; "+x.Note, "; ")
-				x.Note = strings.TrimSuffix(x.Note, "; ")
-				v.Statements = append(v.Statements, x)
+		i = next
+	}
+}
+
+// single writes a query that stands alone, and what it writes into further tables.
+func (s cqlWriter) single(d *Design, extras []Extra, q *queries.Query) []Statement {
+	in, table := d, s.table()
+	if !q.Writes() {
+		for j := range extras {
+			if e := &extras[j]; slices.Contains(e.Lines, q.Line) && s.serve(e.design, q).Kind < s.serve(in, q).Kind {
+				in, table = e.design, s.furtherTable(e)
 			}
 		}
 	}
+	out := []Statement{s.statement(in, table, q)}
+	for j := range extras {
+		if e := &extras[j]; q.Writes() {
+			x := s.statement(e.design, s.furtherTable(e), q)
+			x.Note = strings.TrimSuffix(s.same(e)+"; "+x.Note, "; ")
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// same says which rows a further table gets.
+func (s cqlWriter) same(e *Extra) string {
+	t := "the same into the further table"
+	if names := s.nullsIn(e.design); len(names) > 0 {
+		t += fmt.Sprintf(", only if %s %s a value", strings.Join(names, " and "), map[bool]string{true: "has", false: "have"}[len(names) == 1])
+	}
+	return t
 }
 
 // furtherTable returns the name of a further table.
@@ -85,10 +99,22 @@ func nameOf(table string) syntax.Name {
 
 // statement writes a query in CQL.
 func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statement {
-	out := Statement{Line: q.Line}
+	made, notes := s.tree(d, table, q)
+	return written(q.Line, made, notes)
+}
+
+// written returns a statement with its text and its markers' columns.
+func written(line int, made syntax.Statement, notes []string) Statement {
+	out := Statement{Line: line, Text: syntax.Print(made) + ";", Binds: []string{}, Note: strings.Join(notes, "; ")}
+	if again, err := syntax.Parse(strings.TrimSuffix(out.Text, ";")); err == nil {
+		out.Binds = binds(again)
+	}
+	return out
+}
+
+// tree returns a query as CQL for a table, and what else the application does.
+func (s cqlWriter) tree(d *Design, table string, q *queries.Query) (made syntax.Statement, notes []string) {
 	d = s.logical(d)
-	var notes []string
-	var made syntax.Statement
 	switch x := s.asTree(q).(type) {
 	case *syntax.Select:
 		x.From = nameOf(table)
@@ -152,13 +178,7 @@ func (s cqlWriter) statement(d *Design, table string, q *queries.Query) Statemen
 		}
 		made = x
 	}
-	notes = append(notes, s.storedNotes(d, q)...)
-	out.Binds = []string{}
-	out.Text, out.Note = syntax.Print(made)+";", strings.Join(notes, "; ")
-	if again, err := syntax.Parse(strings.TrimSuffix(out.Text, ";")); err == nil {
-		out.Binds = binds(again)
-	}
-	return out
+	return made, append(notes, s.storedNotes(d, q)...)
 }
 
 // boundPrefix returns how many clustering columns, from the first one on, a query binds.
@@ -376,7 +396,17 @@ func binds(tree syntax.Statement) []string {
 			expr(column, append([]syntax.Expr{r.Value}, r.Values...)...)
 		}
 	}
+	conditions := func(list []syntax.Condition) {
+		for _, c := range list {
+			expr(c.Column, append([]syntax.Expr{c.Key, c.Value}, c.Values...)...)
+		}
+	}
 	switch x := tree.(type) {
+	case *syntax.Batch:
+		expr("[timestamp]", x.Using.Timestamp)
+		for _, part := range x.Statements {
+			out = append(out, binds(part)...)
+		}
 	case *syntax.Select:
 		where(x.Where)
 		expr("[limit]", x.PerPartitionLimit, x.Limit)
@@ -393,8 +423,14 @@ func binds(tree syntax.Statement) []string {
 			expr(a.Column, a.Key, a.Value)
 		}
 		where(x.Where)
+		conditions(x.If)
 	case *syntax.Delete:
+		for _, i := range x.Items {
+			expr(i.Column, i.Key)
+		}
+		expr("[timestamp]", x.Using.Timestamp)
 		where(x.Where)
+		conditions(x.If)
 	}
 	if out == nil {
 		return []string{}

@@ -74,6 +74,12 @@ func (s *ranker) unserved(d *Design, extras []Extra) []Unserved {
 	out := []Unserved{}
 	for i := range s.qs {
 		q := &s.qs[i]
+		if why := s.refused(d, q); why != "" {
+			if s.speaks(q) {
+				out = append(out, Unserved{q.Line, s.shareOf(q), fmt.Sprintf("%s of the load: %s", percent(s.shareOf(q)), why)})
+			}
+			continue
+		}
 		if q.Verb == queries.Insert || s.served(d, extras, q).Kind < Filtered {
 			continue
 		}

@@ -40,6 +40,7 @@ type Verdict struct {
 	Unserved    []Unserved      `json:"unserved"`             // queries that are rare, or that no table serves
 	KeyShards   *KeyShards      `json:"key_shards,omitempty"` // if only few keys need the shards
 	Cache       string          `json:"cache,omitempty"`      // why a cache is needed
+	Fence       string          `json:"fence,omitempty"`      // why the table is not for sharding
 	Exceeded    []Exceeded      `json:"limits_exceeded"`
 }
 
@@ -82,6 +83,7 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	}
 	v.Unserved = s.unserved(d, v.Extras)
 	v.Cache = s.cache(d, s.heat(d))
+	v.Fence = s.fence(d, c)
 	v.KeyShards = s.keyShards(d, s.indexed(d))
 	v.Reasons = s.reasons(list)
 	v.Summary = s.summary(d, c, v)
@@ -133,7 +135,9 @@ func (s *Study) summary(d *Design, c *score, v *Verdict) string {
 	}
 	if c.severity >= inHorizon {
 		t += "; but a limit is exceeded all the same: " + c.worst()
-		t += s.wayOut(d)
+		if v.Fence == "" {
+			t += s.wayOut(d)
+		}
 	}
 	return t
 }
@@ -264,12 +268,14 @@ func (s *Study) reasons(list []ranked) []string {
 	one := []int{}
 	for i := range s.qs {
 		q := &s.qs[i]
-		if q.Verb == queries.Insert {
+		if q.Verb == queries.Insert || s.refusal(d, q) != "" {
 			continue
 		}
 		switch v := s.serve(d, q); v.Kind {
 		case OnePartition:
-			one = append(one, q.Line)
+			if !slices.Contains(one, q.Line) {
+				one = append(one, q.Line)
+			}
 		case FanOut:
 			more := ""
 			if each := rateOf(q) * v.Partitions; each >= wideReads {
@@ -283,6 +289,9 @@ func (s *Study) reasons(list []ranked) []string {
 	}
 	if len(one) > 0 {
 		add("%s: one partition", lines(one))
+	}
+	if t := s.fenceReason(d); t != "" {
+		add("%s", t)
 	}
 	size := s.projected(d)
 	if s.o.Target.nodes() {
@@ -393,11 +402,15 @@ func (s *ranker) withoutQuery(list []ranked) string {
 		return ""
 	}
 	for i := range s.qs {
-		if s.qs[i].Verb == queries.Insert {
+		q := &s.qs[i]
+		if !s.judged(q) || q.Batch != nil && !s.speaks(q) {
 			continue
 		}
 		t := s.fork()
 		t.qs = slices.Delete(slices.Clone(s.qs), i, i+1)
+		if q.Batch != nil {
+			t.qs = slices.DeleteFunc(t.qs, func(x queries.Query) bool { return x.Batch == q.Batch })
+		}
 		again := t.ranking()
 		if len(again) == 0 {
 			continue

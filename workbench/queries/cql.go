@@ -20,16 +20,7 @@ func parseCQL(text string) ([]Query, *SyntaxError) {
 		return nil, cqlError(text, err)
 	}
 	if b, ok := s.(*syntax.Batch); ok {
-		var out []Query
-		for _, part := range b.Statements {
-			q, err := ofStatement(part)
-			if err != nil {
-				return nil, err
-			}
-			q.Text = syntax.Print(part)
-			out = append(out, q)
-		}
-		return out, nil
+		return ofBatch(text, b)
 	}
 	q, bad := ofStatement(s)
 	if bad != nil {
@@ -76,7 +67,7 @@ func ofStatement(s syntax.Statement) (Query, *SyntaxError) {
 	case *syntax.Select:
 		return ofSelect(s)
 	case *syntax.Insert:
-		q := Query{Verb: Insert, Keyspace: s.Into.Keyspace, Table: qualified(s.Into), Columns: s.Columns, TTL: whole(s.Using.TTL), Conditional: s.IfNotExists}
+		q := Query{Verb: Insert, Keyspace: s.Into.Keyspace, Table: qualified(s.Into), Columns: s.Columns, TTL: whole(s.Using.TTL), Conditional: s.IfNotExists, Values: values(s)}
 		return q, nil
 	case *syntax.Update:
 		q := Query{Verb: Update, Keyspace: s.Table.Keyspace, Table: qualified(s.Table), TTL: whole(s.Using.TTL), Conditional: s.IfExists || len(s.If) > 0}
@@ -152,7 +143,7 @@ func (q *Query) where(list []syntax.Relation) *SyntaxError {
 			}
 			switch r.Op {
 			case syntax.OpEQ:
-				q.Equal = append(q.Equal, Bound{Column: c, Values: 1, Text: literal(v)})
+				q.Equal = append(q.Equal, Bound{Column: c, Values: 1, Text: literal(v), Marker: markerName(v)})
 			case syntax.OpIn:
 				n := 0
 				if r.Values != nil {

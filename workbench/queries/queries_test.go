@@ -5,10 +5,13 @@ package queries
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
 // The scripts' commands:
@@ -90,6 +93,17 @@ func show(q *Query) string {
 	}
 	if q.Columns != nil {
 		fmt.Fprintf(&b, ", columns %s", strings.Join(q.Columns, " "))
+	}
+	if q.Batch != nil {
+		fmt.Fprintf(&b, ", in a %sbatch", map[syntax.BatchKind]string{syntax.BatchUnlogged: "unlogged ", syntax.BatchCounter: "counter "}[q.Batch.Kind])
+		if q.Batch.Conditional {
+			b.WriteString(" with a condition")
+		}
+		for _, v := range append(slices.Clone(q.Equal), q.Values...) {
+			if v.Text != "" || v.Marker != "" {
+				fmt.Fprintf(&b, " %s=%s%s", v.Column, v.Text, v.Marker)
+			}
+		}
 	}
 	if q.Rate > 0 {
 		fmt.Fprintf(&b, ", %g/s", q.Rate)

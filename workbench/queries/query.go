@@ -44,6 +44,10 @@ type Query struct {
 	Tokens bool
 	// Conditional says that the write has a condition (IF), so that it reads first.
 	Conditional bool
+	// Values holds what an INSERT of CQL gives for its columns; nil: not given.
+	Values []Bound
+	// Batch is the batch to which the statement belongs; nil: it stands alone.
+	Batch *Batch
 
 	source *statement // as in the file
 }
@@ -53,6 +57,7 @@ type Bound struct {
 	Column string
 	Values int    // 1; of an IN, the length of its list, 0 for a marker
 	Text   string // the literal; "" for a marker or a list
+	Marker string // the name of a named marker of CQL; "" for anything else
 }
 
 // Range is a column that is bound from below, above or both. From and To are the literals; "":
@@ -97,7 +102,7 @@ func (q *Query) Range(column string) *Range {
 
 // names visits every place in which the query names a column.
 func (q *Query) names(visit func(name *string)) {
-	for _, list := range [][]Bound{q.Equal, q.Filter, q.Group} {
+	for _, list := range [][]Bound{q.Equal, q.Filter, q.Group, q.Values} {
 		for i := range list {
 			visit(&list[i].Column)
 		}

@@ -97,6 +97,9 @@ func (w *paper) verdict(r *advice.Report) {
 	if v.Cache != "" {
 		w.item(v.Cache)
 	}
+	if v.Fence != "" {
+		w.item(v.Fence)
+	}
 	w.keyShards(v.KeyShards)
 	if b := v.Bucket; b != nil {
 		w.item(bucketText(b))

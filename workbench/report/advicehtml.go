@@ -181,6 +181,9 @@ func (p *advicePage) verdict() {
 	if v.Cache != "" {
 		p.put("<p>", sentence(v.Cache), "</p>\n")
 	}
+	if v.Fence != "" {
+		p.put("<p>", sentence(v.Fence), "</p>\n")
+	}
 	if k := v.KeyShards; k != nil {
 		p.put("<p>", sentence(keyShardsText(k)), "</p>\n")
 		for _, hot := range k.Keys {

@@ -37,6 +37,9 @@ func (s *Set) ask(r *rand.Rand) {
 	for _, c := range s.changes {
 		lines = append(lines, s.changeText(&c, dialect)+rateText(c.rate, style))
 	}
+	if s.batch != nil && dialect == "cql" {
+		lines = append(lines, s.batchText()+rateText(s.batch.change.rate, style))
+	}
 	insert := s.insertText(dialect) + rateText(s.rate, style)
 	if chance(r, 50) {
 		lines = append(lines, insert)

@@ -18,9 +18,8 @@ type change struct {
 	rate    float64
 }
 
-// change draws the statements that change rows.
-func (s *Set) change(r *rand.Rand) {
-	var row []role
+// rowKey returns the columns by which a statement names a row.
+func (s *Set) rowKey() (row []role) {
 	switch s.app {
 	case timeline:
 		row = []role{entity, when}
@@ -36,6 +35,12 @@ func (s *Set) change(r *rand.Rand) {
 	if row[len(row)-1] == when && s.unique {
 		row = append(row, id)
 	}
+	return row
+}
+
+// change draws the statements that change rows.
+func (s *Set) change(r *rand.Rand) {
+	row := s.rowKey()
 	few := 0.002 * min(s.rate, s.load())
 	set := role(number)
 	if s.roles[set] == "" {
@@ -55,7 +60,7 @@ func (s *Set) change(r *rand.Rand) {
 
 // changesBy reports whether a change names rows by a column.
 func (s *Set) changesBy(ro role) bool {
-	return slices.ContainsFunc(s.changes, func(c change) bool { return slices.Contains(c.equal, ro) })
+	return slices.ContainsFunc(s.changes, func(c change) bool { return slices.Contains(c.equal, ro) }) || s.batch != nil && slices.Contains(s.batch.change.equal, ro)
 }
 
 func (s *Set) changeText(c *change, dialect string) string {

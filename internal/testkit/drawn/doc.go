@@ -17,7 +17,7 @@
 // format, and writes queries on them, in CQL, DynamoDB's expressions or PartiQL. It sets traps: a
 // column that is named as an id and is none, codes with leading zeros, dates that do not sort as
 // text, times as bare integers, a rare query that misleads, a column that is unique by luck, an id of a time
-// that many rows share.
+// that many rows share, a batch whose condition holds rows together.
 //
 // # The truth
 //

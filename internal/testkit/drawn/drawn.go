@@ -42,6 +42,7 @@ type Set struct {
 	ttl      float64 // seconds; 0: none
 	reads    []read
 	changes  []change
+	batch    *batch // nil: none
 	dayTime  format
 	entityOf func(int) string
 	zeros    bool // entities are codes with leading zeros
@@ -109,11 +110,15 @@ func draw(r *rand.Rand, seed uint64, app application, target string) *Set {
 		return nil
 	}
 	s.change(rand.New(rand.NewPCG(seed, 0x2545f4914f6cdd1d)))
+	s.batched(rand.New(rand.NewPCG(seed, 0xda942042e4dd58b5)))
 	s.arrivals = s.p.drawRows(r)
 	s.write(r)
 	s.ask(r)
 	s.truth()
 	s.What = fmt.Sprintf("%s on %s, %s, %s, %d entities, %s", s.app, s.Target, s.p.pattern, s.time.name, len(s.p.weights), s.language)
+	if s.fenced() {
+		s.What += ", a fence"
+	}
 	return s
 }
 

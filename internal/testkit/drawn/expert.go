@@ -356,6 +356,7 @@ func (s *Set) truth() {
 		t.EventTime = col(id)
 	}
 	s.names()
+	s.together()
 	s.figures()
 }
 
