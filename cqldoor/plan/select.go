@@ -281,48 +281,8 @@ func refused(what, instead string) error {
 
 // refuse returns an error if a sharded table cannot answer the statement.
 func (p planning) refuse(stmt *syntax.Select) error {
-	a := p.Logical
-	if a.NeedsIndex {
+	if p.Logical.NeedsIndex {
 		return refused("secondary indexes are not supported", "restrict by the primary key, or ALLOW FILTERING")
 	}
-	for _, r := range stmt.Where {
-		switch {
-		case !r.Token:
-		case callsToken(r.Value):
-			return refused("token(…) compared with token(…): the key's rows are stored under several tokens", "compare with a literal token")
-		case a.Where.Partition != nil:
-			return refused("token(…) restricted beside the partition key, whose rows are stored under several tokens", "leave one of the two out")
-		}
-	}
-	for _, s := range stmt.Selectors {
-		if callsToken(s.Expr) && (a.Where.Partition != nil || !p.selectsOwnToken(s.Expr)) {
-			return refused("token() in the selection: a sharded table's rows are stored under several tokens", "scan all partitions with token(partition key) alone, or compute the token in the application")
-		}
-	}
-	return nil
-}
-
-// selectsOwnToken says whether an expression is token() of the partition key.
-func (p planning) selectsOwnToken(e syntax.Expr) bool {
-	c, ok := e.(*syntax.Call)
-	if !ok || c.Func.Name != "token" || len(c.Args) != len(p.Table.PartitionKey) {
-		return false
-	}
-	for i, arg := range c.Args {
-		if n, ok := arg.(*syntax.Column); !ok || n.Name != p.Table.PartitionKey[i].Name {
-			return false
-		}
-	}
-	return true
-}
-
-func callsToken(e syntax.Expr) bool {
-	found := false
-	syntax.Walk(e, func(e syntax.Expr) bool {
-		if c, ok := e.(*syntax.Call); ok && isToken(c) {
-			found = true
-		}
-		return !found
-	})
-	return found
+	return p.refuseTokens(stmt)
 }

@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
@@ -27,7 +26,7 @@ type Table struct {
 	moves      bool     // it is one of the two layouts of a change
 }
 
-// NewTable joins a logical table and its layout, which must fit (see Check).
+// NewTable joins a logical table and its layout, which must fit (fit.go).
 func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 	l, err := l.Resolve(KeyColumns(t))
 	if err != nil {
@@ -41,8 +40,10 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 		pt.hashed = len(pt.by)
 		return pt, nil
 	}
-	if l.Strategy == shard.Rollover && t.Counter {
-		return nil, fmt.Errorf("write_sharding: strategy 'rollover' does not support counters: each increment would count as a row, and fill shards that hold few rows; use strategy 'random'")
+	if l.Strategy == shard.Rollover {
+		if err := checkRollover(t); err != nil {
+			return nil, err
+		}
 	}
 	if len(l.By) == 0 {
 		for i := range t.Clustering {
@@ -50,9 +51,9 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 		}
 	}
 	for _, name := range l.By {
-		i := slices.IndexFunc(t.Clustering, func(c *schema.Column) bool { return c.Name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("write_sharding: 'by' names %s, which is not a clustering column of %s.%s", name, t.Keyspace, t.Name)
+		i, err := clusteringColumn(t, name)
+		if err != nil {
+			return nil, err
 		}
 		pt.by = append(pt.by, i)
 	}
@@ -66,46 +67,6 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 		}
 	}
 	return pt, nil
-}
-
-// checkRowEpochs returns an error if the table's rows cannot have these epochs.
-func checkRowEpochs(t *schema.Table, epochs []shard.RowEpoch) error {
-	if len(epochs) > 0 && len(t.Clustering) == 0 {
-		return fmt.Errorf("write_sharding: %s.%s has no clustering column that epochs of rows could be told by", t.Keyspace, t.Name)
-	}
-	for i, e := range epochs {
-		c := t.Clustering[0]
-		if c.Type.Validate(e.From) != nil || len(e.From) == 0 {
-			return fmt.Errorf("write_sharding: an epoch of rows begins at 0x%x, which is no %s, the type of the first clustering column, %s", e.From, c.Type, c.Name)
-		}
-		if i > 0 && c.Type.Compare(epochs[i-1].From, e.From) >= 0 {
-			return fmt.Errorf("write_sharding: epochs of rows must be in the order of column %s, each once", c.Name)
-		}
-	}
-	return nil
-}
-
-// KeyColumns returns a table's partition-key columns in the form that epochs of keys need.
-func KeyColumns(t *schema.Table) []shard.KeyColumn {
-	out := make([]shard.KeyColumn, len(t.PartitionKey))
-	for i, c := range t.PartitionKey {
-		out[i].Name = c.Name
-		out[i].Kind = timeKind(c.Type)
-	}
-	return out
-}
-
-// timeKind returns how the values of a type express time. 0: they do not.
-func timeKind(t *value.Type) shard.TimeKind {
-	switch t.Kind {
-	case value.Date:
-		return shard.Date
-	case value.Timestamp:
-		return shard.Timestamp
-	case value.Timeuuid:
-		return shard.Timeuuid
-	}
-	return 0
 }
 
 // AppendKey appends a logical partition key, serialized as Cassandra does.

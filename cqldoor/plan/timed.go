@@ -3,15 +3,11 @@
 package plan
 
 import (
-	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
-	"github.com/evenkeel/evenkeel/cql/schema"
-	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
@@ -33,36 +29,6 @@ type timing struct {
 
 // Timed says that the table's physical partitions are buckets of time.
 func (t *placement) Timed() bool { return t.timing != nil }
-
-// newTiming checks that a table can use strategy time, and lists the columns that decide a row's
-// shard.
-func newTiming(t *schema.Table, l *shard.Layout) (_ *timing, by []int, err error) {
-	name := l.By[0]
-	at := slices.IndexFunc(t.Clustering, func(c *schema.Column) bool { return c.Name == name })
-	switch {
-	case at < 0:
-		return nil, nil, fmt.Errorf("write_sharding: 'by' names %s, which is not a clustering column of %s.%s", name, t.Keyspace, t.Name)
-	case at > 0:
-		return nil, nil, fmt.Errorf("write_sharding: 'by' names %s, which is not the first clustering column: rows come in the order of %s, so that every read of a partition "+
-			"would have to merge all its buckets; make %s the first clustering column, or use strategy 'calculated'", name, t.Clustering[0].Name, name)
-	case len(t.Statics) > 0:
-		return nil, nil, fmt.Errorf("write_sharding: strategy 'time' does not support static columns (%s) yet; keep them in a table of their own", t.Statics[0].Name)
-	}
-	kind := timeKind(t.Clustering[0].Type)
-	switch {
-	case kind == 0:
-		return nil, nil, fmt.Errorf("write_sharding: 'by' names %s, which is %s and tells no time; strategy 'time' needs a column of type timestamp, date or timeuuid", name, t.Clustering[0].Type)
-	case kind == timebucket.Date && l.Width%timebucket.Day != 0:
-		return nil, nil, fmt.Errorf("write_sharding: 'bucket' is %s, and %s is a date, which has whole days; take whole days, such as 1d", l.Width, name)
-	}
-	by = []int{0}
-	if l.N > 1 {
-		for i := 1; i < len(t.Clustering); i++ {
-			by = append(by, i)
-		}
-	}
-	return &timing{l.Grid(), kind}, by, nil
-}
 
 // timedShard returns the shard of a row. by are the values of the columns that decide the shard.
 func (t *placement) timedShard(by [][]byte) int {

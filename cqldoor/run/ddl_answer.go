@@ -4,8 +4,6 @@ package run
 
 import (
 	"context"
-	"errors"
-	"regexp"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
@@ -56,24 +54,4 @@ func (a *answer) reply(req *cqldoor.Request, body []byte) error {
 	}
 	req.Reply(wire.Message{Op: wire.OpResult, Flags: p.Flags(), Body: append(p.Append(nil), body...)})
 	return nil
-}
-
-// withoutName returns a backend error without the name of the hidden column.
-func withoutName(err error, hidden string) error {
-	var e *wire.Error
-	if hidden == "" || !errors.As(err, &e) {
-		return err
-	}
-	n := *e
-	n.Message = hideName(e.Message, hidden)
-	return &n
-}
-
-// hideName replaces the hidden column's name in a text of the backend.
-func hideName(text, hidden string) string {
-	if hidden == "" {
-		return text
-	}
-	word := regexp.MustCompile(`(^|[^\pL\pN_])` + regexp.QuoteMeta(hidden) + `($|[^\pL\pN_])`)
-	return word.ReplaceAllString(text, "${1}write_sharding${2}")
 }

@@ -3,6 +3,7 @@
 package run
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -59,4 +60,29 @@ func (x *schemas) unknownTables(h syntax.Head, keyspace, text string) []syntax.N
 		}
 	}
 	return all
+}
+
+// unknown is a statement with its tables that the door does not know.
+type unknown struct {
+	x              *schemas
+	relays         *relays
+	keyspace, text string
+	tables         []syntax.Name
+}
+
+// look refreshes the door's schema if the store has one of the unknown tables.
+func (u *unknown) look(ctx context.Context) error {
+	for _, n := range u.tables {
+		if !u.x.view.Load().lacks(n.Keyspace, n.Name) {
+			continue // another request has looked
+		}
+		found, err := u.x.catalog.Exists(ctx, n.Keyspace, n.Name)
+		if err != nil {
+			return err
+		}
+		if found {
+			return u.x.refresh(ctx)
+		}
+	}
+	return nil
 }

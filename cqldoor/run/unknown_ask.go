@@ -33,14 +33,6 @@ import (
 // The door does not send a write again that may have been applied. The store cannot have applied
 // it to a physical table, which takes no row without a shard.
 
-// unknown is a statement with its tables that the door does not know.
-type unknown struct {
-	x              *schemas
-	relays         *relays
-	keyspace, text string
-	tables         []syntax.Name
-}
-
 // maxAsks is the largest number of times that a statement is sent while the schema keeps changing.
 const maxAsks = 8
 
@@ -74,23 +66,6 @@ func (u *unknown) ask(ctx context.Context, req *cqldoor.Request) (*wire.Message,
 
 // errSchemaChanges is the answer if the schema changes during every attempt.
 var errSchemaChanges = wire.Errorf(wire.CodeOverloaded, "evenkeel: the schema changes faster than the store can be asked about the table; the request was not executed; try again")
-
-// look refreshes the door's schema if the store has one of the unknown tables.
-func (u *unknown) look(ctx context.Context) error {
-	for _, n := range u.tables {
-		if !u.x.view.Load().lacks(n.Keyspace, n.Name) {
-			continue // another request has looked
-		}
-		found, err := u.x.catalog.Exists(ctx, n.Keyspace, n.Name)
-		if err != nil {
-			return err
-		}
-		if found {
-			return u.x.refresh(ctx)
-		}
-	}
-	return nil
-}
 
 // lookAgain refreshes the door's schema after the store has answered: if look would, if the schema
 // has changed, or if the catalogue has an entry for one of the tables.
