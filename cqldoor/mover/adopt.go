@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
-	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -67,8 +66,8 @@ func (m *Mover) Unseen(ctx context.Context, t *schema.Table) ([]string, error) {
 	return m.unseen(ctx, t)
 }
 
-// CheckPlaces reads the keys of all rows of a physical table, at consistency level ALL, and returns an
-// error that names the first rows which are not where the layout l puts them. logical is the table as
+// CheckPlaces reads the keys of all rows of a physical table, at consistency level ALL. If rows are not
+// where the layout l puts them, it returns a *Misplaced. logical is the table as
 // clients will see it. read counts the rows, or the partitions if only these must be looked at.
 func (m *Mover) CheckPlaces(ctx context.Context, t, logical *schema.Table, l *shard.Layout, read *atomic.Int64) error {
 	placed, err := plan.NewTable(logical, l)
@@ -193,8 +192,14 @@ func (c *placeCheck) err() error {
 		}
 		rows = append(rows, c.describe(f)+" "+at)
 	}
-	return wire.Invalidf("write_sharding: table %s.%s is not adopted, since rows are not where it says: %s. %s", c.of.Keyspace, c.of.Name, strings.Join(rows, "; "), c.advice())
+	return &Misplaced{strings.Join(rows, "; "), c.advice()}
 }
+
+// Misplaced is the error for a table with rows that are not where its layout puts them. Rows names the
+// first ones. Advice says what else may fit.
+type Misplaced struct{ Rows, Advice string }
+
+func (m *Misplaced) Error() string { return "rows are not where the layout says: " + m.Rows }
 
 // describe names a row by the columns of its key, without the shard.
 func (c *placeCheck) describe(f found) string {

@@ -168,7 +168,15 @@ func (a *adoptions) adopt(ctx context.Context, one *adoption) error {
 		if errors.Is(err, context.Canceled) {
 			return wire.Invalidf("write_sharding: the adoption of table %s was ended, by 'rollback' or because the door stops; the table is as it was", one.entry)
 		}
-		return err
+		var m *carrier.Misplaced
+		switch {
+		case !errors.As(err, &m):
+			return err
+		case one.again:
+			return wire.Invalidf("write_sharding: table %s is adopted, but rows are not where its layout says, so clients do not see them: %s. Give the table back with {'adopt': ''}, "+
+				"put these rows into their shards, and adopt it again", one.entry, m.Rows)
+		}
+		return wire.Invalidf("write_sharding: table %s is not adopted, since rows are not where it says: %s. %s", one.entry, m.Rows, m.Advice)
 	}
 	if err := look(); err != nil || one.again {
 		return err

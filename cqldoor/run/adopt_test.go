@@ -212,6 +212,9 @@ func adoptionOfWrongPlaces(t *testing.T, st store.Store) {
 	s.must(s.v5, "DELETE FROM "+h.table+" WHERE publish_date = '2020-07-09' AND shard = "+fmt.Sprint(at)+" AND title = "+quoted(one)) // it is served as it was
 	s.must(s.v5, h.adopt(fmt.Sprintf("%s'%d'", codePoints, n)))
 	h.logical()
+	h.put(one, at) // past the doors
+	s.refusedWith(h.adopt(fmt.Sprintf("%s'%d'", codePoints, n)), fmt.Sprintf("is adopted, but rows are not where its layout says, so clients do not see them: the row publish_date = '2020-07-09', title = %s is in shard %d",
+		quoted(one), at))
 
 	// Another hash, another number of shards, other columns.
 	h = newHandmade(s, "other", 60, func(title string) int { return byHand(title, n) })
