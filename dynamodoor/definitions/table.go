@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -77,7 +78,7 @@ func (r *Definer) CreateTable(ctx context.Context, q *api.CreateTable, use func(
 		name = strings.Clone(name)
 		indexes[name], single[name] = layout, d.Single[name]
 	}
-	if d.Layout != nil && (d.Layout.Strategy == shard.Time || d.Layout.Strategy == shard.Rollover) {
+	if d.Layout != nil && plan.InDirectory(d.Layout) {
 		err = r.Catalog.CreateBuckets(ctx)
 	}
 	var e *catalog.Entry
@@ -297,10 +298,25 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 	if err := r.Tables.Unlist(context.WithoutCancel(ctx), dropping); err != nil {
 		return err
 	}
+	if e.Plan != nil && e.Plan.InDirectory() {
+		r.forget(ctx, e)
+	}
 	if deleted == nil {
 		return exception.New(exception.ResourceNotFound, "Requested resource not found: Table: %s not found", e.Table)
 	}
 	return r.show(e.Plan, deleted, use)
+}
+
+// forgetting is how long a DeleteTable may clean the directory.
+const forgetting = 20 * time.Second
+
+// forget removes what the directory has of a deleted table. Nobody reads what remains.
+func (r *Definer) forget(ctx context.Context, e *tables.Entry) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetting)
+	defer cancel()
+	if err := r.Catalog.ForgetBuckets(ctx, e.ID); err != nil {
+		r.Log.Warn("dynamodb: the directory keeps entries of a deleted table, which nobody reads", "table", e.Table, "id", e.ID, "error", err)
+	}
 }
 
 // ChangedPlain returns the answer to an operation that changed plain tables. Another request may

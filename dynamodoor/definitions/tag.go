@@ -39,7 +39,7 @@ func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Resp
 		return err
 	case own && len(indexes) > 0:
 		return exception.Invalid("a table is adopted by its tag %s in a request without tags of indexes; an adopted table has no sharded indexes", plan.Tag)
-	case own && e != nil && e.Plan != nil && (e.Plan.Timed() || e.Plan.Rolls()):
+	case own && e != nil && e.Plan != nil && e.Plan.InDirectory():
 		return r.tagAgain(ctx, q, e, name, values[plan.Tag], use)
 	case own:
 		return r.adoptTagged(ctx, q, e, name, values[plan.Tag], use)

@@ -5,6 +5,7 @@ package items
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
@@ -88,11 +89,18 @@ func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 	case nil:
 		return r.Backend.Answer(ctx, q, use)
 	case *plan.Direct:
+		var began time.Time
+		if p.Buckets != nil {
+			began = r.Now()
+		}
 		if err := r.announce(ctx, q, p.Buckets); err != nil {
 			return err
 		}
 		err = r.Backend.Answer(ctx, p.Request, func(a api.Response) error {
 			visible, err := p.Answer(a)
+			if err == nil {
+				err = r.announced(ctx, q, p.Buckets, began)
+			}
 			if err != nil {
 				return err
 			}

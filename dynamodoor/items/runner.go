@@ -23,6 +23,7 @@ type Runner struct {
 	Log      *slog.Logger
 	Fanout   int           // largest number of requests under way at a time for one client request
 	RetryFor time.Duration // time for which a throttled part of a request on several shards is retried
+	Now      func() time.Time
 	Draw     func() uint64 // draws the order in which a page reads the shards
 
 	added registry.Recent // buckets of time that this door has added to the directory

@@ -19,7 +19,7 @@ import (
 
 // For a table of strategy time, the directory (catalog.BucketsTable) has the buckets of each
 // logical partition. The door adds a bucket before it sends the bucket's first item, once for each
-// bucket, and remembers it. Reads ask the directory each time, because other doors add buckets too.
+// bucket, and remembers it for a while (plan.Bucket.Period). Reads ask the directory each time, because other doors add buckets too.
 // A read of only a few buckets does not need the directory.
 
 // mostPartitions is the number of physical partitions at which a page of a Query ends, although it
@@ -32,12 +32,22 @@ var errPermitted = errors.New("items: the client may make the request")
 // announce adds buckets to the directory, as far as this door has not added them. q is the client's
 // request.
 func (r *Runner) announce(ctx context.Context, q api.Request, buckets []plan.Bucket) error {
+	if buckets == nil {
+		return nil
+	}
+	return r.addBuckets(ctx, q, buckets, false)
+}
+
+// addBuckets adds buckets to the directory. anew says to add also those that this door has added.
+func (r *Runner) addBuckets(ctx context.Context, q api.Request, buckets []plan.Bucket, anew bool) error {
 	var missing [][]byte
 	var scratch [256]byte
+	now := r.Now()
 	for i := range buckets {
 		name := binary.BigEndian.AppendUint64(scratch[:0], uint64(buckets[i].Number()))
+		name = binary.BigEndian.AppendUint64(name, uint64(buckets[i].Period(now)))
 		name = buckets[i].AppendPartition(name)
-		if r.added.Has(name) || slices.ContainsFunc(missing, func(m []byte) bool { return string(m) == string(name) }) {
+		if r.added.Has(name) && !anew || slices.ContainsFunc(missing, func(m []byte) bool { return string(m) == string(name) }) {
 			continue
 		}
 		missing = append(missing, slices.Clone(name))
@@ -54,7 +64,7 @@ func (r *Runner) announce(ctx context.Context, q api.Request, buckets []plan.Buc
 	group.SetLimit(r.Fanout)
 	for _, name := range missing {
 		group.Go(func() error {
-			number, partition := int64(binary.BigEndian.Uint64(name)), string(name[8:])
+			number, partition := int64(binary.BigEndian.Uint64(name)), string(name[16:])
 			err := backend.Retried(all, until, func() error { return r.Catalog.AddBucket(all, partition, number) })
 			if err == nil {
 				r.added.Add(name)
@@ -70,11 +80,16 @@ func (r *Runner) byTime(ctx context.Context, f *plan.Fanout, use func(api.Respon
 	p := r.newPage(ctx, f)
 	defer p.memory.close()
 	partition := f.Partition()
+	vain := &emptied{runner: r, fanout: f, partition: partition, marks: make(map[int64]int64), asked: make(map[int64]bool)}
+	defer vain.clean(ctx)
 	list := func(from, to int64, down bool, limit int) (buckets []int64, err error) {
 		err = backend.Retried(ctx, p.patience, func() error {
-			buckets, err = r.Catalog.Buckets(ctx, partition, from, to, down, limit)
+			buckets, err = r.Catalog.Buckets(ctx, partition, from, to, down, limit, func(bucket, at int64) { vain.marks[bucket] = at })
 			return err
 		})
+		for _, b := range buckets {
+			vain.asked[b] = true
+		}
 		return buckets, tables.DoorError(err)
 	}
 	after, last := f.Start, plan.Part{}
@@ -86,8 +101,12 @@ func (r *Runner) byTime(ctx context.Context, f *plan.Fanout, use func(api.Respon
 		if read += len(part.Shards); parts > 1 && read > mostPartitions && last.Ends {
 			return use(p.result.AnswerAfter(last))
 		}
+		before, _ := p.result.Scanned()
 		if answered, err := p.add(ctx, part.Shards, after, use); answered || err != nil {
 			return err
+		}
+		if rows, _ := p.result.Scanned(); rows == before {
+			vain.add(part)
 		}
 		after, last = nil, part // later buckets have only later rows
 		parts++

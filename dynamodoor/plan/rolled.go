@@ -51,6 +51,14 @@ func (r *Rolled) Equal(o *Rolled) bool {
 // Rolls reports whether the table has the strategy rollover.
 func (p *placement) Rolls() bool { return p.Layout != nil && p.Layout.Strategy == shard.Rollover }
 
+// InDirectory reports whether a directory has the shards of a layout's partition keys.
+func InDirectory(l *shard.Layout) bool {
+	return l.Strategy == shard.Time || l.Strategy == shard.Rollover
+}
+
+// InDirectory reports whether a directory has the shards of the table's partition keys.
+func (p *placement) InDirectory() bool { return p.Layout != nil && InDirectory(p.Layout) }
+
 // Rolling returns the table for one request. rolled returns the bounds of a partition key, by its
 // name in the directory.
 func (t *Table) Rolling(rolled func(name string) *Rolled) *Table {

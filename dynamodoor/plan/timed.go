@@ -7,9 +7,11 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/shard/timebucket"
@@ -127,6 +129,52 @@ func (b *Bucket) Number() int64 { return b.number }
 // AppendPartition appends the directory's name of the bucket's logical partition.
 func (b *Bucket) AppendPartition(dst []byte) []byte { return b.table.appendPartition(dst, b.hash) }
 
+// Period returns which of the periods, in which a door remembers that it has added the bucket, a time is
+// in. The first one is long enough for all items that come in time. The door adds the bucket again for
+// later items, so that a bucket without items can be removed from the directory.
+func (b *Bucket) Period(now time.Time) int64 {
+	g := b.table.timing.grid
+	since, period := now.UnixMilli()-g.Start(b.number), Remembered(g).Milliseconds()
+	if since < 0 {
+		return -1
+	}
+	return since / period
+}
+
+// Remembered returns the longest time for which a door may remember that it has added a bucket.
+func Remembered(g timebucket.Grid) time.Duration {
+	return time.Duration(2*int64(g.Width)+time.Hour.Milliseconds()) * time.Millisecond
+}
+
+// Late reports whether a bucket ended so long ago that items of it are late.
+func (f *Fanout) Late(bucket int64, now time.Time) bool {
+	g := f.table.timing.grid
+	return now.UnixMilli()-g.Start(bucket+1) > Remembered(g).Milliseconds()
+}
+
+// Remembered returns Remembered of the table's buckets.
+func (f *Fanout) Remembered() time.Duration { return Remembered(f.table.timing.grid) }
+
+// Within reports whether the Query asks for all items of a bucket.
+func (f *Fanout) Within(bucket int64) bool {
+	first, last := f.span()
+	return first < bucket && bucket < last
+}
+
+// AnyOf returns the requests which find out whether a bucket has an item, one for each shard.
+func (f *Fanout) AnyOf(bucket int64) []*api.Query {
+	t := f.table
+	var out []*api.Query
+	for _, place := range t.timing.grid.PlacesOf([]int64{bucket}) {
+		k := expression.KeyRange{Hash: []attribute.Value{t.partition(f.keys.Hash[0], place)}}
+		out = append(out, &api.Query{
+			Read:         api.Read{Table: t.Physical, Consistent: true, Limit: 1, Select: api.SelectCount},
+			KeyCondition: k.Condition([]string{PartitionKey}, []string{t.sort.Name}),
+		})
+	}
+	return out
+}
+
 // longestPartition is the number of bytes of a partition key that the directory's name has. Keys
 // that begin with the same bytes share their entries. That is legal: a bucket in the directory may
 // have no items.
@@ -192,28 +240,28 @@ func (f *Fanout) Parts(list timebucket.Directory) iter.Seq2[Part, error] {
 				return
 			}
 			any = true
-			if !yield(Part{grid.PlacesOf(buckets), buckets[len(buckets)-1], true}, nil) {
+			if !yield(Part{grid.PlacesOf(buckets), buckets, true}, nil) {
 				return
 			}
 		}
 		if !any {
-			yield(Part{[]int{grid.Place(first, 0)}, first, true}, nil)
+			yield(Part{[]int{grid.Place(first, 0)}, []int64{first}, true}, nil)
 		}
 	}
 }
 
 // Part is what a Query reads at a time.
 type Part struct {
-	Shards []int // of consecutive buckets; under rollover, one shard
-	last   int64 // the last one of these
-	Ends   bool  // a page can end after the part, although it is not full
+	Shards  []int   // of consecutive buckets; under rollover, one shard
+	Buckets []int64 // in the order of reading
+	Ends    bool    // a page can end after the part, although it is not full
 }
 
 // AnswerAfter returns the client's answer if the page ends after a part, although it is not full.
 // Its LastEvaluatedKey is a position between buckets, which is no item's key.
 func (r *Result) AnswerAfter(p Part) *api.ItemsResponse {
 	f := r.fanout
-	r.out.LastKey = f.table.key(f.keys.Hash[0], f.table.timing.edge(p.last, f.query.Backward))
+	r.out.LastKey = f.table.key(f.keys.Hash[0], f.table.timing.edge(p.Buckets[len(p.Buckets)-1], f.query.Backward))
 	return &r.out
 }
 

@@ -122,6 +122,29 @@ func TestRollsOver(t *testing.T) {
 	}
 }
 
+// TestADeletedTableLeavesNothingInTheDirectory deletes tables with entries in the directory.
+func TestADeletedTableLeavesNothingInTheDirectory(t *testing.T) {
+	for _, lease := range []time.Duration{0, short} {
+		store := start(t, 1).store
+		s := doorOn(t, store, lease)
+		must(t, s, "CreateTable", strings.Replace(timedTable("S", "bucket=1h"), `"Tab"`, `"Other"`, 1))
+		must(t, s, "PutItem", `{"TableName":"Other","Item":{"h":{"S":"a"},"r":{"S":"2026-11-25T10:00:00Z"}}}`)
+		for _, table := range []string{rolledTable("S", "rows=10"), timedTable("S", "bucket=1h")} {
+			must(t, s, "CreateTable", table)
+			for n := range 100 {
+				putAt(t, s, fmt.Sprint("a", n%3), at(n))
+			}
+			if n := len(must(t, store, "Scan", `{"TableName":"evenkeel.buckets"}`)["Items"].([]any)); n < 10 {
+				t.Errorf("the directory has %d entries", n)
+			}
+			must(t, s, "DeleteTable", deleteTab)
+			if n := len(must(t, store, "Scan", `{"TableName":"evenkeel.buckets"}`)["Items"].([]any)); n != 1 {
+				t.Errorf("the directory keeps %d entries", n)
+			}
+		}
+	}
+}
+
 // TestMaxShards has a key stop at its last shard.
 func TestMaxShards(t *testing.T) {
 	s := start(t, 1)

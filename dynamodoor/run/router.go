@@ -89,7 +89,7 @@ func New(o Options) *Router {
 	r := &Router{backend: store, lease: o.Lease}
 	r.decoders.New = func() any { return new(api.Decoder) }
 	r.tables = tables.New(tables.Options{Backend: store, Catalog: known, Now: o.Now, Log: o.Log, Lease: o.Lease})
-	r.items = &items.Runner{Backend: store, Catalog: known, Tables: r.tables, Log: o.Log, Fanout: o.Fanout, RetryFor: o.RetryFor, Draw: rand.Uint64}
+	r.items = &items.Runner{Backend: store, Catalog: known, Tables: r.tables, Log: o.Log, Fanout: o.Fanout, RetryFor: o.RetryFor, Now: o.Now, Draw: rand.Uint64}
 	if o.Fanout == 1 {
 		r.items.Together = backend.GathererOf(o.Backend)
 	}

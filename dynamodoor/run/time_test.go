@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -307,6 +308,82 @@ func TestEmptyBucketsEndAPage(t *testing.T) {
 	}
 	if items != 2 || pages != 4 {
 		t.Errorf("%d items in %d pages and one more", items, pages)
+	}
+}
+
+// TestBucketsWithoutItemsAreRemoved expires the items of old buckets. Queries that read them in vain mark
+// the buckets, and later ones remove them from the directory. A late item is found whatever the doors
+// remember, and one that comes while its bucket is marked keeps it there.
+func TestBucketsWithoutItemsAreRemoved(t *testing.T) {
+	for _, fanout := range []int{1, 4} {
+		store := start(t, fanout).store
+		var clock atomic.Int64 // seconds since the test began
+		began := time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)
+		door := func() *Router {
+			r := New(Options{Backend: store, Fanout: fanout, Now: func() time.Time { return began.Add(time.Duration(clock.Load()) * time.Second) }})
+			if err := r.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		a, b := door(), door()
+		must(t, a, "CreateTable", timedTable("S", "bucket=1h shards=2"))
+		b = door()
+		for hour := range 40 {
+			clock.Store(int64(hour) * 3600)
+			putAt(t, a, "a", at(hour))
+		}
+		for hour := range 30 {
+			must(t, a, "DeleteItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"`+at(hour)+`"}}}`)
+		}
+		directory := func() int {
+			partition := b.tables.Entry("Tab").ID + "/a"
+			all, err := catalogOf(b).Buckets(t.Context(), partition, 0, 1<<30, false, 1000, func(int64, int64) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		read := func(want int) {
+			t.Helper()
+			for range 4 { // a Query marks or removes only some
+				for _, d := range []*Router{a, b} {
+					if got := sorts(must(t, d, "Query", wholeKey)); len(got) != want {
+						t.Errorf("%d items, not %d", len(got), want)
+					}
+				}
+			}
+		}
+		read(10)
+		if n := directory(); n != 40 {
+			t.Errorf("%d buckets are left at once", n)
+		}
+		clock.Add(4 * 3600)             // doors remember 3 hours
+		putAt(t, b, "a", at(3)+"#late") // it removes the mark
+		must(t, b, "DeleteItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"`+at(3)+`#late"}}}`)
+		clock.Add(2 * 3600)
+		putAt(t, a, "a", at(5)+"#late")
+		read(11)
+		if n := directory(); n > 30 || n < 11 {
+			t.Errorf("%d buckets are left", n)
+		}
+		for range 3 { // those that were read together with buckets that have items
+			clock.Add(6 * 3600)
+			read(11)
+		}
+		if n := directory(); n > 14 || n < 11 {
+			t.Errorf("%d buckets are left, and 11 have items", n)
+		}
+		// Late items of buckets that were removed.
+		for i, hour := range []int{0, 1, 2, 9} {
+			putAt(t, []*Router{a, b}[i%2], "a", at(hour)+"#later")
+		}
+		read(15)
+		clock.Add(24 * 3600)
+		read(15)
+		if n := directory(); n < 15 {
+			t.Errorf("%d buckets are left, and 15 have items", n)
+		}
 	}
 }
 

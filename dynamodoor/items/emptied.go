@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package items
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
+)
+
+// Items expire, and their buckets of time stay in the directory. A Query that reads such a bucket in
+// vain marks it there. When the mark is old, a later Query removes the bucket.
+//
+// A door that remembers that it has added a bucket does not add it again. So a bucket is removed only
+// when the mark is older than any door remembers, and a margin. A door that has an item of the bucket
+// since then has added the bucket again, which removed the mark; or it has been at it for so long that it
+// adds the bucket after the store's answer (see announced).
+
+// margin is added to the time for which doors remember buckets: clocks of doors may differ, and requests
+// may take long.
+const margin = 2 * time.Hour
+
+// cleanedAtOnce is the largest number of buckets that a Query marks or removes.
+const cleanedAtOnce = 16
+
+// emptied are the buckets that a Query reads in vain.
+type emptied struct {
+	runner    *Runner
+	fanout    *plan.Fanout
+	partition string
+	marks     map[int64]int64 // the marks of buckets, in seconds since 1970
+	asked     map[int64]bool  // the buckets that the directory has
+	buckets   []int64
+}
+
+// add notes the buckets of a part without items.
+func (e *emptied) add(p plan.Part) {
+	now := e.runner.Now()
+	for _, b := range p.Buckets {
+		if len(e.buckets) == cleanedAtOnce || !e.asked[b] || !e.fanout.Within(b) || !e.fanout.Late(b, now) {
+			continue
+		}
+		if at, marked := e.marks[b]; !marked || now.Sub(time.Unix(at, 0)) > e.fanout.Remembered()+margin {
+			e.buckets = append(e.buckets, b)
+		}
+	}
+}
+
+// clean marks or removes the buckets, with the door's own rights. If that fails, a later Query tries
+// again.
+func (e *emptied) clean(ctx context.Context) {
+	if len(e.buckets) == 0 {
+		return
+	}
+	within, cancel := context.WithTimeout(principal.With(context.WithoutCancel(ctx), principal.Principal{}), counting)
+	defer cancel()
+	group, all := errgroup.WithContext(within)
+	group.SetLimit(e.runner.Fanout)
+	for _, b := range e.buckets {
+		group.Go(func() error {
+			at, marked := e.marks[b]
+			if !marked {
+				return e.runner.Catalog.MarkBucket(all, e.partition, b, e.runner.Now().Unix())
+			}
+			if has, err := e.runner.anyOf(all, e.fanout, b); has || err != nil {
+				return err
+			}
+			return e.runner.Catalog.RemoveBucket(all, e.partition, b, at)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		e.runner.Log.Warn("dynamodb: buckets of time without items cannot be removed from the directory yet; a later Query tries again", "error", err)
+	}
+}
+
+// anyOf reports whether a bucket has items.
+func (r *Runner) anyOf(ctx context.Context, f *plan.Fanout, bucket int64) (has bool, err error) {
+	for _, q := range f.AnyOf(bucket) {
+		err := r.Backend.Answer(ctx, q, func(a api.Response) error {
+			has = has || a.(*api.ItemsResponse).ScannedCount > 0
+			return nil
+		})
+		if has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+// announced adds buckets again, after the store's answer to a request that began long ago.
+func (r *Runner) announced(ctx context.Context, q api.Request, buckets []plan.Bucket, began time.Time) error {
+	if buckets == nil || r.Now().Sub(began) < margin/2 {
+		return nil
+	}
+	return r.addBuckets(ctx, q, buckets, true)
+}
