@@ -52,7 +52,7 @@ func New(o Options) *Catalog {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	n := nodes{o.Session, o.Poll}
-	return &Catalog{opts: o, nodes: n, tables: ownTables{n}, layouts: layouts{o.Session}}
+	return &Catalog{opts: o, nodes: n, tables: ownTables{n}, layouts: layouts{n}}
 }
 
 // Schema reads keyspaces of the physical schema.

@@ -473,7 +473,7 @@ func (l lossy) Query(ctx context.Context, cl wire.Consistency, cql string, value
 }
 
 // TestUnknownOutcomes creates and drops a table. The store loses its answer to each conditional write
-// once. In one run it carried out these writes; in the other it did not.
+// once, and the first read after that times out. In one run it carried out these writes; in the other it did not.
 func TestUnknownOutcomes(t *testing.T) { each(t, testUnknownOutcomes) }
 
 func testUnknownOutcomes(t *testing.T, b *backend) {
@@ -499,6 +499,9 @@ func testUnknownOutcomes(t *testing.T, b *backend) {
 		if len(s.lost) != 4 { // INSERT, UPDATE to active, UPDATE to dropping, DELETE
 			t.Errorf("the answers of %d statements were lost: %v", len(s.lost), s.lost)
 		}
+		if s.late != len(s.lost) {
+			t.Errorf("%d serial reads timed out, not %d", s.late, len(s.lost))
+		}
 	}
 }
 
@@ -508,6 +511,7 @@ type uncertain struct {
 	Session
 	carriedOut bool
 	lost       map[string]bool
+	late       int // serial reads that have timed out
 }
 
 func (u *uncertain) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error) {
@@ -516,13 +520,17 @@ func (u *uncertain) Query(ctx context.Context, cl wire.Consistency, cql string, 
 		state = string(values[2])
 	}
 	if key := cql + state; strings.Contains(cql, " IF ") && strings.Contains(cql, "evenkeel.layouts") && !strings.HasPrefix(cql, "CREATE") && !u.lost[key] {
-		u.lost[key] = true
 		if u.carriedOut {
 			if _, err := u.Session.Query(ctx, cl, cql, values...); err != nil {
-				return nil, err
+				return nil, err // the store lacks the level
 			}
 		}
+		u.lost[key] = true
 		return nil, &wire.Error{Code: wire.CodeWriteTimeout, WriteType: wire.WriteCAS, Message: "the answer was lost"}
+	}
+	if cl == wire.Serial && u.late < len(u.lost) {
+		u.late++
+		return nil, wire.Errorf(wire.CodeReadTimeout, "late")
 	}
 	return u.Session.Query(ctx, cl, cql, values...)
 }
@@ -719,7 +727,7 @@ func TestJustMade(t *testing.T) {
 // TestSerialRefused says that a backend without serial reads is read otherwise.
 func TestSerialRefused(t *testing.T) {
 	s := &script{answers: map[string]func() ([]Row, error){
-		"LOCAL_SERIAL": func() ([]Row, error) { return nil, wire.Invalidf("no serial reads here") },
+		"SERIAL": func() ([]Row, error) { return nil, wire.Invalidf("no serial reads here") },
 	}}
 	c := New(Options{Session: s, Now: time.Now, UUID: uuid})
 	if e, err := c.layouts.get(t.Context(), "k", "t"); e != nil || err != nil {
@@ -728,7 +736,7 @@ func TestSerialRefused(t *testing.T) {
 	if len(s.asked) != 2 || !strings.HasPrefix(s.asked[1], "LOCAL_QUORUM SELECT") {
 		t.Errorf("asked: %q", s.asked)
 	}
-	s.answers["LOCAL_SERIAL"] = func() ([]Row, error) { return nil, wire.Errorf(wire.CodeReadTimeout, "late") }
+	s.answers["SERIAL"] = func() ([]Row, error) { return nil, wire.Errorf(wire.CodeReadTimeout, "late") }
 	if _, err := c.layouts.get(t.Context(), "k", "t"); err == nil {
 		t.Error("a timeout is taken for a refusal")
 	}

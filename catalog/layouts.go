@@ -11,14 +11,21 @@ import (
 
 // layouts reads and writes single entries in the table of layouts. A write is conditional: it returns
 // false if the entry has changed, and then does nothing.
-type layouts struct{ session Session }
+type layouts struct{ nodes }
+
+// serialReads is how often a read at SERIAL is sent that times out because other doors use the entry at
+// the same time.
+const serialReads = 10
 
 // get reads one entry consistently. It returns nil if there is none.
 func (t layouts) get(ctx context.Context, keyspace, table string) (*Entry, error) {
 	const cql = "SELECT keyspace_name, table_name, " + columns + " FROM evenkeel.layouts WHERE keyspace_name = ? AND table_name = ?"
-	rows, err := t.session.Query(ctx, wire.LocalSerial, cql, []byte(keyspace), []byte(table))
+	rows, err := t.Query(ctx, wire.Serial, cql, []byte(keyspace), []byte(table))
+	for n := 1; contended(err) && n < serialReads && t.pause(ctx) == nil; n++ {
+		rows, err = t.Query(ctx, wire.Serial, cql, []byte(keyspace), []byte(table))
+	}
 	if refused := (*wire.Error)(nil); errors.As(err, &refused) && definite(err) {
-		rows, err = t.session.Query(ctx, wire.LocalQuorum, cql, []byte(keyspace), []byte(table))
+		rows, err = t.Query(ctx, wire.LocalQuorum, cql, []byte(keyspace), []byte(table))
 	}
 	if err != nil {
 		return nil, wrap("read the catalogue", err)
@@ -29,9 +36,10 @@ func (t layouts) get(ctx context.Context, keyspace, table string) (*Entry, error
 	return readEntry(rows[0])
 }
 
-// apply runs a lightweight transaction and reports whether it was applied.
+// apply runs a lightweight transaction and reports whether it was applied. If it was, doors in all data
+// centres see it.
 func (t layouts) apply(ctx context.Context, cql string, values ...[]byte) (bool, error) {
-	rows, err := t.session.Query(ctx, wire.LocalQuorum, cql, values...)
+	rows, err := Everywhere(ctx, t.nodes, cql, values...)
 	if err != nil {
 		return false, wrap("write the catalogue", err)
 	}
@@ -44,6 +52,12 @@ func (t layouts) apply(ctx context.Context, cql string, values ...[]byte) (bool,
 func Unknown(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e) && (e.Code == wire.CodeCASWriteUnknown || e.Code == wire.CodeWriteTimeout && e.WriteType == wire.WriteCAS)
+}
+
+// contended reports whether a read at SERIAL failed because the store did not finish it in time.
+func contended(err error) bool {
+	var e *wire.Error
+	return errors.As(err, &e) && (e.Code == wire.CodeReadTimeout || e.Code == wire.CodeWriteTimeout || e.Code == wire.CodeCASWriteUnknown)
 }
 
 // outcome is the outcome of a conditional write. The present entry shows it.

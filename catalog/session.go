@@ -15,7 +15,8 @@ import (
 // A Session runs CQL as the door's own account.
 type Session interface {
 	// Query executes one statement and returns all rows of its result. values are the serialized
-	// values of its markers. Errors of the backend are *wire.Error.
+	// values of its markers. Errors of the backend are *wire.Error. A condition is decided among the
+	// replicas of all data centres (SERIAL).
 	Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]Row, error)
 }
 
@@ -113,7 +114,7 @@ func query(ctx context.Context, link store.Link, version wire.Version, cl wire.C
 	q := wire.Query{Text: []byte(cql), Params: wire.Params{Consistency: cl}}
 	q.Params.SetPageSize(pageRows)
 	if !cl.IsSerial() {
-		q.Params.SetSerialConsistency(wire.LocalSerial)
+		q.Params.SetSerialConsistency(wire.Serial)
 	}
 	v := wire.Values{Count: len(values)}
 	for _, b := range values {

@@ -4,7 +4,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -39,10 +38,7 @@ func (c *Catalog) Rules(ctx context.Context) (*Rules, error) {
 	within, cancel := context.WithTimeout(ctx, settled)
 	defer cancel()
 	err := c.nodes.ready(within, func() (err error) {
-		rows, err = c.opts.Session.Query(ctx, wire.LocalSerial, readRules)
-		if refused := (*wire.Error)(nil); errors.As(err, &refused) && definite(err) {
-			rows, err = c.opts.Session.Query(ctx, wire.LocalQuorum, readRules)
-		}
+		rows, err = c.opts.Session.Query(ctx, wire.LocalQuorum, readRules)
 		return wrap("read the shard rules", err)
 	})
 	if err != nil || len(rows) == 0 || rows[0]["rules"] == nil {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
-	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/registry"
 )
 
@@ -376,10 +375,4 @@ func (m *Member) remember(vanished, present []*Door) {
 		next[d.ID] = d.Beat
 	}
 	m.gone = next
-}
-
-// definite says whether a store will always refuse such a request.
-func definite(err error) bool {
-	var e *wire.Error
-	return errors.As(err, &e) && (e.Code == wire.CodeInvalid || e.Code == wire.CodeProtocol)
 }

@@ -50,26 +50,6 @@ func (t tables) query(ctx context.Context, cql string, values ...[]byte) ([]cata
 	return t.session.Query(ctx, wire.LocalQuorum, cql, values...)
 }
 
-// everywhere executes a statement at a level with which every door's reads and writes at LOCAL_QUORUM
-// overlap, in the door's own data centre. That is EACH_QUORUM. If the store refuses it, that is ALL, or,
-// if one number of replicas counts for all data centres, QUORUM. Amazon Keyspaces has only LOCAL_QUORUM.
-func (t tables) everywhere(ctx context.Context, cql string, values ...[]byte) ([]catalog.Row, error) {
-	rows, err := t.session.Query(ctx, wire.EachQuorum, cql, values...)
-	if !definite(err) {
-		return rows, err
-	}
-	level := wire.Quorum
-	if spans, err := catalog.Spans(ctx, t.session); err != nil {
-		return nil, err
-	} else if spans {
-		level = wire.All
-	}
-	if rows, err = t.session.Query(ctx, level, cql, values...); definite(err) {
-		return t.query(ctx, cql, values...)
-	}
-	return rows, err
-}
-
 // ensure creates missing tables and waits until they can be read.
 func (t tables) ensure(ctx context.Context) error {
 	rows, err := t.session.Query(ctx, wire.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '"+catalog.Keyspace+"'")
@@ -160,7 +140,7 @@ func (t tables) doors(ctx context.Context) ([]*Door, error) {
 
 // allDoors returns all doors of all data centres, by id.
 func (t tables) allDoors(ctx context.Context) ([]*Door, error) {
-	return listDoors(t.everywhere(ctx, readDoors, []byte(scope)))
+	return listDoors(catalog.Everywhere(ctx, t.session, readDoors, []byte(scope)))
 }
 
 func listDoors(rows []catalog.Row, err error) ([]*Door, error) {
@@ -199,9 +179,9 @@ func (t tables) published(ctx context.Context) ([]Publication, error) {
 func (t tables) publish(ctx context.Context, p Publication) error {
 	key, generation, step := keyOf(p.Table), bigint(p.Generation), []byte(p.Step)
 	for {
-		there, err := t.everywhere(ctx, writePublished, append(key, generation, step)...)
+		there, err := catalog.Everywhere(ctx, t.session, writePublished, append(key, generation, step)...)
 		if err == nil && refused(there) && there[0].Int("generation") < p.Generation {
-			replaced, wrong := t.everywhere(ctx, replacePublished, slices.Concat([][]byte{generation, step}, key, [][]byte{generation})...)
+			replaced, wrong := catalog.Everywhere(ctx, t.session, replacePublished, slices.Concat([][]byte{generation, step}, key, [][]byte{generation})...)
 			if wrong == nil && refused(replaced) {
 				continue // another door has replaced or withdrawn it
 			}
@@ -220,7 +200,7 @@ func (t tables) publish(ctx context.Context, p Publication) error {
 // withdraw removes what is published of a table, up to a generation.
 func (t tables) withdraw(ctx context.Context, of Table, generation int64) error {
 	for {
-		_, err := t.everywhere(ctx, removePublished, append(keyOf(of), bigint(generation))...)
+		_, err := catalog.Everywhere(ctx, t.session, removePublished, append(keyOf(of), bigint(generation))...)
 		if catalog.Unknown(err) {
 			continue
 		}

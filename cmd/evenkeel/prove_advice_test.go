@@ -57,7 +57,7 @@ func TestProveAdvice(t *testing.T) {
 	}
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "seed\tshards\thottest units/s predicted\tmeasured\tthrottled predicted\tmeasured\titems written\tkept\tset")
+	fmt.Fprintln(w, "seed\tshards\thottest units/s predicted, the interval of chance: measured\tthrottled predicted\tmeasured\titems written\tkept\tset")
 	for done := 0; done < *proveSets; seed++ {
 		s := drawn.New(seed)
 		if s.Target != "dynamodb" {
@@ -335,10 +335,11 @@ func prove(t *testing.T, w *tabwriter.Writer, s *drawn.Set, r *advice.Report) {
 		measured = math.Max(measured, (units-before[number])/proved.Seconds())
 	}
 	share := float64(refused) / math.Max(1, float64(offered))
-	fmt.Fprintf(w, "%d\t%d\t%.1f\t%.1f\t%.4f\t%.4f\t%d\t%d\t%s\n", s.Seed, best.Shards, predicted, measured, h.Throttled, share, offered, written, s.What)
-	if h.Writes > 50 && math.Abs(measured-predicted) > 0.05*predicted+3*math.Sqrt(predicted) {
-		t.Errorf("%d: %.1f units/s predicted of the hottest partition, %.1f measured", s.Seed, predicted, measured)
+	units := fmt.Sprintf("%.4g, too few to compare", predicted)
+	if h.Moment.Writes >= 1 { // the writes come by chance, also those to a key without shards
+		units = compareFullest(t, s, predicted, measured, h.Writes*proved.Seconds(), best.Shards, best.Shards)
 	}
+	fmt.Fprintf(w, "%d\t%d\t%s\t%.4f\t%.4f\t%d\t%d\t%s\n", s.Seed, best.Shards, units, h.Throttled, share, offered, written, s.What)
 	if share > 0.01 {
 		t.Errorf("%d: %.1f%% of the writes were throttled: %s", s.Seed, 100*share, s.What)
 	}

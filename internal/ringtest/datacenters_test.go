@@ -5,6 +5,7 @@ package ringtest
 import (
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,12 +67,53 @@ func TestDatacenters(t *testing.T) {
 			t.Errorf("reads of %s at LOCAL_QUORUM, by the node that was asked and the reader: %v; only %s is in the door's data centre", table, pairs, own)
 		}
 	}
+	other := loopback.FreeAddr(t)
+	serve(t, binary, other, "--cassandra", north.Addr(), "--local-dc", "north")
+	createInBoth(t, client, session(t, other, func(c *gocql.ClusterConfig) { c.Consistency = gocql.LocalQuorum }))
 	if err := north.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); { // longer than a lease of the door
 		if err := work(); err != nil {
 			t.Fatalf("while the other data centre is down: %v", err)
+		}
+	}
+	if err := client.Query("CREATE TABLE k.late (day int, id int, PRIMARY KEY (day, id)) WITH write_sharding = {'shards': '20'}").Exec(); err == nil {
+		t.Error("a table is created while the other data centre is down: that one's doors would not know its layout")
+	} else {
+		t.Logf("CREATE TABLE while the other data centre is down: %v", err)
+	}
+}
+
+// createInBoth creates tables through the doors of two data centres at once, with different layouts.
+// Of each table one CREATE must succeed, and both doors must go by its layout: each reads the
+// rows of the other.
+func createInBoth(t *testing.T, south, north *gocql.Session) {
+	t.Helper()
+	doors := []*gocql.Session{south, north}
+	for n := range 5 {
+		table := fmt.Sprintf("k.both%d", n)
+		var errs [2]error
+		var all sync.WaitGroup
+		for i, door := range doors {
+			all.Go(func() {
+				errs[i] = door.Query(fmt.Sprintf("CREATE TABLE %s (day int, id int, PRIMARY KEY (day, id)) WITH write_sharding = {'shards': '%d'}", table, 3+20*i)).Exec()
+			})
+		}
+		all.Wait()
+		t.Logf("%s: %v", table, errs)
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Errorf("%s is created through two doors at once: %v", table, errs)
+			continue
+		}
+		const rows = 50
+		for id := range rows {
+			exec(t, doors[id%2], "INSERT INTO "+table+" (day, id) VALUES (1, ?)", id)
+		}
+		for i, door := range doors {
+			if n := door.Query("SELECT id FROM " + table + " WHERE day = 1").Consistency(gocql.All).Iter().NumRows(); n != rows {
+				t.Errorf("%s: door %d reads %d of %d rows", table, i, n, rows)
+			}
 		}
 	}
 }

@@ -291,7 +291,8 @@ func (s critic) varies(d *Design, m *profile.Measured, add func(string, []string
 	}
 	share := times(b.Rows, 1/float64(b.All))
 	share.High = math.Min(1, share.High)
-	add("load varies", d.columns(), "from %s to %s %s has %s of the rows, at %s times its mean rate", minutes(b.Start), minutes(b.Start.Add(b.Length)), valueText(b.Values),
+	name := namerOf(b.Length)
+	add("load varies", d.columns(), "from %s to %s %s has %s of the rows, at %s times its mean rate", name(b.Start), name(b.Start.Add(b.Length)), valueText(b.Values),
 		estimated(share, percent), estimated(times(b.Rows, now/mean/b.Rows.Value), number))
 }
 
@@ -309,8 +310,13 @@ func (s critic) lossText(d *Design, l *Loss) string {
 }
 
 func stepText(seconds float64) string {
-	if seconds < 1 {
-		return fmt.Sprintf("%g ms", seconds*1000)
+	for _, u := range []struct {
+		name   string
+		length float64
+	}{{"ms", 1e-3}, {"µs", 1e-6}, {"ns", 1e-9}} {
+		if n := seconds / u.length; seconds < 1 && math.Round(n) >= 1 {
+			return fmt.Sprintf("%.0f %s", n, u.name)
+		}
 	}
 	return capacity.Duration(seconds)
 }

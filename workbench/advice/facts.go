@@ -40,9 +40,36 @@ func inOrderOf(qs []queries.Query) (columns []string) {
 	return columns
 }
 
+// dropNumbers takes columns of numbers for no times if the queries use them as names only: they bind
+// them by equality, and ask for no range and no order of them. Numbers of accounts or channels may be as
+// large as seconds since 1970. The numbers of times would rise from row to row, or be whole minutes, hours
+// or days.
+func (s *facts) dropNumbers() {
+	ordered := inOrderOf(s.qs)
+	columns := slices.Clone(s.p.Columns)
+	for i := range columns {
+		c := &columns[i]
+		if c.Time == nil || !c.Time.Unit.Counts() || c.Time.Granularity > profile.Second || rises(c) || c.Given || c.Name == s.o.EventTime {
+			continue
+		}
+		if s.looksUp(c.Name) && !slices.Contains(ordered, c.Name) {
+			c.Note = fmt.Sprintf("as large as %s since 1970, but queries ask for single values, and these do not rise from row to row: taken for names (--event-time %s takes them for times)", c.Time.Unit, c.Name)
+			c.Time = nil
+		}
+	}
+	own := *s.p
+	own.Columns = columns
+	s.p, s.itemSizes.p = &own, &own
+}
+
+// rises reports whether a column's values rise from row to row, or fall.
+func rises(c *profile.Column) bool {
+	return c.Order.Monotonic || c.Order.Ascending+c.Order.Same > 0.95 || c.Order.Descending+c.Order.Same > 0.95
+}
+
 // findTime chooses the column that says when a row was written, by its values and the queries. It
 // prefers a column in whose order the rows come, or that queries order or bound, and the finest
-// granularity. Of two equal ones it chooses the earlier, because the time at which something is
+// granularity. A column that a query updates does not say when a row was inserted. Of two equal ones it chooses the earlier, because the time at which something is
 // due, ends or changes comes later. But it does not choose one that covers a far longer time, as
 // birthdays do.
 func (s *facts) findTime() error {
@@ -81,13 +108,13 @@ func (s *facts) findMoment() {
 	best := 0.0
 	for i := range s.p.Columns {
 		c := &s.p.Columns[i]
-		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 || c.Type.Kind == value.Timeuuid && !ofEachRow(s.p, c) {
+		if c.Time == nil || c.Time.Granularity > profile.Day || c.Values < s.p.Rows*9/10 || c.Type.Kind == value.Timeuuid && !ofEachRow(s.p, c) || s.fixed[c.Name] > 0 {
 			continue
 		}
 		// The finer of two columns tells more: birthdays and ends of validity are days, but a
 		// program that writes rows knows the time.
 		score := 0.75 * float64(profile.Day-c.Time.Granularity)
-		if c.Order.Monotonic || c.Order.Ascending+c.Order.Same > 0.95 || c.Order.Descending+c.Order.Same > 0.95 {
+		if rises(c) {
 			score += 2
 		}
 		if slices.ContainsFunc(s.qs, func(q queries.Query) bool {

@@ -10,27 +10,70 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// nodeWith returns the writes per second that each node takes if all of them are also written to
-// that many further tables, and all tables are spread evenly.
-func (s *traffic) nodeWith(further int) float64 {
+// nodesFor returns how many nodes bear it if all writes go to that many tables, which are spread evenly;
+// 0: the queries have no rates, or the store has no nodes of the user's own.
+func (s *traffic) nodesFor(tables int) float64 {
 	if s.load.from != FromQueries || !s.o.Target.nodes() {
 		return 0
 	}
-	return s.load.writes * RF / Nodes * float64(1+further)
+	return math.Max(RF, math.Ceil(s.load.writes*RF*float64(tables)/s.o.NodeWrites))
 }
 
-// full reports whether the nodes do not bear that all writes are written to one further table.
-func (s *traffic) full() bool { return s.nodeWith(1) > s.o.NodeWrites }
+// nodes returns the number of nodes on which heat is judged: Nodes, or as many as the present writes
+// to one table need.
+func (s *traffic) nodes() float64 { return math.Max(Nodes, s.cluster) }
 
-// moreNodes says how many nodes it takes to bear that many further tables; "" if the nodes bear
-// them.
+// full reports whether Nodes do not bear that all writes are also written to a further table.
+func (s *traffic) full() bool { return s.nodesFor(2) > Nodes }
+
+// moreNodes says how many nodes it takes to bear that many further tables; "" if Nodes bear them.
 func (s *traffic) moreNodes(further int) string {
-	each := s.nodeWith(further)
-	if each <= s.o.NodeWrites {
+	n := s.nodesFor(1 + further)
+	if n <= Nodes {
 		return ""
 	}
-	return fmt.Sprintf("with %s, each of %d nodes takes %s writes/s, it bears %s: add nodes first, %s in all",
-		countOf(float64(further), "further table"), Nodes, number(each), number(s.o.NodeWrites), number(math.Ceil(each*Nodes/s.o.NodeWrites)))
+	return fmt.Sprintf("with %s the writes need %s nodes in place of %s", countOf(float64(further), "further table"), number(n), number(s.nodes()))
+}
+
+// NodesNeeded is how many nodes the writes need.
+type NodesNeeded struct {
+	Nodes    int     `json:"nodes"`
+	Writes   float64 `json:"writes_per_second"` // stated
+	Tables   int     `json:"tables"`            // that each row is written to
+	Replicas int     `json:"replicas"`
+	PerNode  float64 `json:"node_writes_per_second"` // that a node bears
+
+	// Busiest holds the writes a second in the busiest time of the data, and AtBusiest the nodes that
+	// bear these; 0: no time is busier.
+	Busiest   float64 `json:"busiest_writes_per_second,omitempty"`
+	AtBusiest int     `json:"nodes_at_busiest,omitempty"`
+}
+
+// nodesNeeded returns how many nodes a table and its further tables need; nil: that cannot be said.
+func (s *ranker) nodesNeeded(tables int) *NodesNeeded {
+	n := s.nodesFor(tables)
+	if n == 0 {
+		return nil
+	}
+	out := &NodesNeeded{Nodes: int(n), Writes: s.load.writes, Tables: tables, Replicas: RF, PerNode: s.o.NodeWrites}
+	if all := s.busiest(&Design{}, nil).All; all > s.load.writes*1.1 {
+		out.Busiest = all
+		out.AtBusiest = int(math.Max(n, math.Ceil(all*RF*float64(tables)/s.o.NodeWrites)))
+	}
+	return out
+}
+
+// Text says how many nodes are needed, and from which figures.
+func (n *NodesNeeded) Text() string {
+	tables := ""
+	if n.Tables > 1 {
+		tables = fmt.Sprintf(" × %d tables", n.Tables)
+	}
+	t := fmt.Sprintf("the writes need %d nodes: %s writes/s%s × %d replicas, of which a node bears %s", n.Nodes, number(n.Writes), tables, n.Replicas, number(n.PerNode))
+	if n.AtBusiest > n.Nodes {
+		t += fmt.Sprintf("; the busiest time of the data, at %s writes/s, needs %d", number(n.Busiest), n.AtBusiest)
+	}
+	return t
 }
 
 // Listed values are named one by one in a query that does not restrict their column.

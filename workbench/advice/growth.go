@@ -162,6 +162,27 @@ func ownRate(m *profile.Measured, n float64) (mean, own float64) {
 	return mean, own
 }
 
+// shardPart returns the part of a key's rows that its fullest shard gets. If a hash of all clustering
+// columns places rows, all shards get as many. If it is a hash of some of them, all rows with the same values
+// of these are in one shard: then the hottest of these values tells, or the fullest of the measured shards.
+func (s *traffic) shardPart(d *Design) float64 {
+	part := 1 / float64(max(1, d.Shards))
+	if d.Shards <= 1 || len(d.By) == 0 {
+		return part
+	}
+	if !slices.ContainsFunc(d.By, s.isTime) {
+		by := &Design{Partition: append(s.timeless(d), wholes(d.By)...)}
+		if s.ofPartition(by.Partition) != nil {
+			return math.Min(1, math.Max(part, s.futureShare(by).Value/s.futureShare(d).Value))
+		}
+	}
+	m, whole := s.exactly(d), s.ofPartition(d.Partition)
+	if m == nil || whole == nil || whole.RowSizes.Max.Value < 1 {
+		return part
+	}
+	return math.Min(1, math.Max(part, expected(m, m.RowSizes.Max).Value/whole.RowSizes.Max.Value))
+}
+
 // idBytes is the number of bytes that an added id adds to a row.
 const idBytes = 18
 
@@ -284,15 +305,15 @@ func (s *sizes) growthOf(d *Design) Growth {
 		return g
 	}
 	g.Unbounded = true
-	shards := float64(max(1, d.Shards))
-	g.rowsPerSecond = s.load.insert * s.futureShare(d).Value / shards
-	g.bytesPerSecond = s.load.insert * s.bytesPerInsert(d) / shards
+	part := s.shardPart(d)
+	g.rowsPerSecond = s.load.insert * s.futureShare(d).Value * part
+	g.bytesPerSecond = s.load.insert * s.bytesPerInsert(d) * part
 	g.low, g.high = spread(course(m))
 	if fixed {
 		by = fmt.Sprintf("to the %s values there are", estimated(m.Partitions, whole))
 		g.low, g.high = 0.5, 2
 	}
-	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, estimated(times(s.futureShare(d), s.load.insert/shards), number))
+	g.Why = fmt.Sprintf("rows of its largest partitions keep coming %s, %s a second to the largest: no column of the key ends it", by, estimated(times(s.futureShare(d), s.load.insert*part), number))
 	if s.load.ttl > 0 {
 		g.Unbounded = false
 		g.Why = fmt.Sprintf("rows expire after %s: the largest partition stays at %s", capacity.Duration(s.load.ttl), estimated(times(s.futureShare(d), g.bytesPerSecond/s.futureShare(d).Value*s.load.ttl), sizeText))
@@ -357,8 +378,8 @@ func (s *sizes) hits(g *Growth, d *Design, m *profile.Measured) {
 	if !g.Unbounded {
 		return
 	}
-	shards := float64(max(1, d.Shards))
-	size, rows := m.ByteSizes.Max.Value/shards, m.RowSizes.Max.Value/shards
+	part := s.shardPart(d)
+	size, rows := m.ByteSizes.Max.Value*part, m.RowSizes.Max.Value*part
 	cells := math.Max(1, float64(len(s.p.Columns)-len(d.Partition)-len(d.Clustering)))
 	add := func(name string, limit, now, rate float64) {
 		h := Hit{Limit: name, Exceeded: now > limit}
@@ -407,7 +428,6 @@ func (z *size) text() string { return ranged(z.bytes, z.bytes*z.low, z.bytes*z.h
 // the key contains a time (or rows expire) and the queries have a rate: if a period (or a row's
 // life) at that rate fills a partition further, it returns that size.
 func (s *sizes) projected(d *Design) size {
-	shards := float64(max(1, d.Shards))
 	out := size{low: 1, high: 1}
 	bounds := func(e profile.Estimate) (low, high float64) {
 		return e.Low / math.Max(1e-12, e.Value), e.High / math.Max(1e-12, e.Value)
@@ -416,7 +436,8 @@ func (s *sizes) projected(d *Design) size {
 		out.bytes, out.rows = m.ByteSizes.Max.Value, m.RowSizes.Max.Value
 		out.low, out.high = bounds(m.ByteSizes.Max)
 	} else if m := s.ofPartition(d.Partition); m != nil {
-		out.bytes, out.rows = m.ByteSizes.Max.Value/shards, m.RowSizes.Max.Value/shards
+		part := s.shardPart(d)
+		out.bytes, out.rows = m.ByteSizes.Max.Value*part, m.RowSizes.Max.Value*part
 		out.low, out.high = bounds(m.ByteSizes.Max)
 	}
 	low, high := bounds(s.futureShare(d))
@@ -442,18 +463,18 @@ func (s *sizes) fills(d *Design, period float64) (rows, bytes float64, why strin
 	if s.load.ttl > 0 {
 		period = math.Min(period, s.load.ttl)
 	}
-	shards := float64(max(1, d.Shards))
-	rows = s.load.insert * s.futureShare(d).Value * period / shards
+	part := s.shardPart(d)
+	rows = s.load.insert * s.futureShare(d).Value * period * part
 	if mo := s.moment(d); mo.span > 0 && s.load.writes > 0 {
 		busy := math.Min(period, mo.span)
-		if most := mo.Writes * s.load.insert / s.load.writes / s.pace.burst * busy / shards; most > rows {
+		if most := mo.Writes * s.load.insert / s.load.writes / s.pace.burst * busy * part; most > rows {
 			rows, why = most, " and the hottest key's share of them in its busiest time"
 		}
 	}
-	if rows > 1 && shards > 1 {
+	if rows > 1 && d.Shards > 1 {
 		rows *= 1 + 3/math.Sqrt(rows) // a hash does not fill shards evenly
 	}
-	return rows, math.Max(rows*s.rowBytes(d), s.load.insert*s.bytesPerInsert(d)*period/shards), why
+	return rows, math.Max(rows*s.rowBytes(d), s.load.insert*s.bytesPerInsert(d)*period*part), why
 }
 
 // bytesPerInsert returns how many bytes of each inserted row, on average, go to the partition that

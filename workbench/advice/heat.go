@@ -41,6 +41,7 @@ type Heat struct {
 	NodeLimit float64 `json:"node_limit,omitempty"` // writes a second
 
 	each profile.Units // of a write to the hottest key, in stores that bill requests
+	even float64       // the share of a key's replicas that a node has if all are spread evenly
 }
 
 // bounds returns the interval of the hottest key's rate, as factors of that rate.
@@ -65,7 +66,7 @@ func (h *Heat) ranged(x float64) string {
 func (h *Heat) ofNode() string {
 	low, high := h.bounds()
 	at := func(f float64) float64 { // a node is a replica of the hottest partition, and takes its part of the rest
-		return math.Min(1, h.Node+h.Share*(f-1)*(1-float64(RF)/Nodes)) * h.Moment.All
+		return math.Min(1, h.Node+h.Share*(f-1)*(1-h.even)) * h.Moment.All
 	}
 	return ranged(at(1), at(low), at(high), number)
 }
@@ -76,7 +77,7 @@ type heats struct{ sizes }
 // heatOf returns a design's heat at the present rates. indexed is the mean number of bytes that the
 // keys of indexes add to an item.
 func (s *heats) heatOf(d *Design, indexed float64) Heat {
-	shards := float64(max(1, d.Shards))
+	part := s.shardPart(d)
 	mo := s.moment(d)
 	more := indexed
 	var each profile.Units
@@ -84,16 +85,17 @@ func (s *heats) heatOf(d *Design, indexed float64) Heat {
 		more += s.keyBytes(d)
 		mo, each = s.hottest(d, mo, more)
 	}
-	h := Heat{Source: s.load.from, Why: s.load.why, Share: mo.Share, ReadSource: Unknown, Moment: mo, Writes: mo.Writes / shards, each: each}
+	h := Heat{Source: s.load.from, Why: s.load.why, Share: mo.Share, ReadSource: Unknown, Moment: mo, Writes: mo.Writes * part, each: each}
 	h.Why += mo.text()
 	if s.o.Target.nodes() {
 		if s.load.writes > 0 {
-			hot := h.Share / shards
+			hot := h.Share * part
 			// The hottest partition's replicas take all of its writes, and their part of the rest.
-			// Of the rest, each node has RF/Nodes.
-			h.Node = math.Min(1, hot+(1-hot)*RF/Nodes)
+			// Of the rest, each node has an even part.
+			h.even = RF / s.nodes()
+			h.Node = math.Min(1, hot+(1-hot)*h.even)
 			if d.Shards > 1 {
-				h.Node = math.Min(1, h.Share*shardsOnNode(d.Shards)+(1-h.Share)*RF/Nodes)
+				h.Node = math.Min(1, math.Max(h.Node, h.Share*shardsOnNode(d.Shards, h.even)+(1-h.Share)*h.even))
 			}
 			h.NodeLimit = s.o.NodeWrites
 		}
@@ -156,10 +158,9 @@ func (s *heats) hottest(d *Design, mo Moment, more float64) (Moment, profile.Uni
 	return best, each
 }
 
-// shardsOnNode returns about which share of a key's shards has a replica on the fullest of Nodes:
-// the mean and two standard deviations.
-func shardsOnNode(n int) float64 {
-	p := float64(RF) / Nodes
+// shardsOnNode returns about which share of a key's shards has a replica on the fullest node: the
+// mean, p, and two standard deviations.
+func shardsOnNode(n int, p float64) float64 {
 	return math.Min(1, p+2*math.Sqrt(p*(1-p)/float64(n)))
 }
 
@@ -217,22 +218,23 @@ type Skew struct {
 }
 
 // skewOf places the rows of a design on the ring of package simulation.
-func (s *measures) skewOf(d *Design) *Skew {
+func (s *traffic) skewOf(d *Design) *Skew {
 	m := s.of(d)
 	if m == nil || !s.o.Target.nodes() || len(m.Tokens) == 0 {
 		return nil
 	}
-	tokens, owners, owned := simulation.Ring{Nodes: Nodes, VNodes: VNodes, RF: RF, Seed: 1}.Deal()
-	rows := m.Nodes(Nodes, tokens, owners)
-	out := &Skew{Nodes: Nodes, RF: RF}
+	nodes := int(s.nodes())
+	tokens, owners, owned := simulation.Ring{Nodes: nodes, VNodes: VNodes, RF: RF, Seed: 1}.Deal()
+	rows := m.Nodes(nodes, tokens, owners)
+	out := &Skew{Nodes: nodes, RF: RF}
 	total, most := 0.0, 0.0
 	for i, n := range rows {
 		total += n
 		most = math.Max(most, n)
-		out.Ring = math.Max(out.Ring, owned[i]*Nodes/RF)
+		out.Ring = math.Max(out.Ring, owned[i]*float64(nodes)/RF)
 	}
 	if total > 0 {
-		out.MaxOverMean = most * Nodes / total
+		out.MaxOverMean = most * float64(nodes) / total
 	}
 	return out
 }

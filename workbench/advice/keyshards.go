@@ -59,11 +59,12 @@ func (s *traffic) shardsFor(writes, share float64, each profile.Units) float64 {
 // keyShards finds the few keys that need a design's shards, if all others need at most half and
 // queries read whole keys; nil: there are none. indexed is how many bytes an item has for indexes.
 func (s *heats) keyShards(d *Design, indexed float64) *KeyShards {
-	bucket := d.bucket()
-	if keys := len(s.timeless(d)); d.Shards <= 1 || keys == 0 || keys < len(d.columns()) {
+	parts := s.timeless(d)
+	if d.Shards <= 1 || len(parts) == 0 {
 		return nil
 	}
-	m := s.ofPartition(s.timeless(d))
+	bucketed := len(parts) < len(d.Partition) // each period of a key is a partition of its own
+	m := s.ofPartition(parts)
 	if m == nil || len(m.Largest) == 0 || m.Largest[0].Share <= 0 {
 		return nil
 	}
@@ -88,7 +89,7 @@ func (s *heats) keyShards(d *Design, indexed float64) *KeyShards {
 	if hot > fewKeys || hot == len(m.Largest) || m.Partitions.Value < float64(fewOf*hot) {
 		return nil
 	}
-	out := &KeyShards{Columns: d.columns(), Others: wants(&m.Largest[hot])}
+	out := &KeyShards{Columns: s.partNames(&Design{Partition: parts}), Others: wants(&m.Largest[hot])}
 	for i := range m.Largest[:hot] {
 		p := &m.Largest[i]
 		n := wants(p)
@@ -104,11 +105,11 @@ func (s *heats) keyShards(d *Design, indexed float64) *KeyShards {
 	if s.o.Target != DynamoDB {
 		cql := cqlWriter{&s.serving}
 		for i := range out.Keys {
-			if bucket == nil {
+			if !bucketed {
 				out.Keys[i].Command = cql.reshardKey(out.Keys[i].Values, out.Keys[i].Shards)
 			}
 		}
-		if bucket != nil {
+		if bucketed {
 			out.OwnName = cql.table() + "_hot"
 			out.OwnTable = cql.createCQL(d, out.OwnName)
 		}
@@ -151,7 +152,7 @@ func (s *heats) othersPay(d *Design, others, hot int, keys float64) string {
 		return ""
 	}
 	t := fmt.Sprintf("with %d shards for every key %s %s %d partitions of each in place of %d: %s more a second", d.Shards, lines(asked), agreeing(asked, "reads", "read"), d.Shards, others, number(partitions))
-	if s.o.Target.units() {
+	if s.o.Target.units() && extra > 0 {
 		t += fmt.Sprintf(", %s more read units", number(extra))
 		if p := s.o.Prices; p != nil {
 			t += fmt.Sprintf(", %s a month", money(p.Month(0, extra, 0), p.Currency))

@@ -36,6 +36,8 @@ type traffic struct {
 	load  load
 	pace  pace
 	crowd *profile.Busiest // of all rows together
+
+	cluster float64 // nodes that the present writes to one table need
 }
 
 func (s *traffic) findLoad() {
@@ -65,6 +67,7 @@ func (s *traffic) findLoad() {
 		l.why = fmt.Sprintf("%s writes/s on average: column %s, to the %s", number(mean), s.time.Name, unitName(s.time.Moments().Granularity))
 	}
 	s.load = l
+	s.cluster = s.nodesFor(1)
 }
 
 // paceLoad takes the rate of writes from the measurements over time, if the queries have no rate.

@@ -111,7 +111,7 @@ func (tb *table) profile(types map[string]string) *profile.Profile {
 }
 
 func (tb *table) timeOf(i int, fine profile.Granularity) *profile.Time {
-	out := &profile.Time{Granularity: fine, Resolution: time.Duration(fine.Millis()) * time.Millisecond}
+	out := &profile.Time{Granularity: fine, Resolution: time.Duration(fine.Millis()) * time.Millisecond, Sorts: true}
 	for r, row := range tb.rows {
 		at, _ := instantOf(row[i])
 		if at.Nanosecond() != 0 {

@@ -191,10 +191,7 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 		out.Writes, out.Low, out.High = b.Rows.Value/length*scale, b.Rows.Low/length*scale, b.Rows.High/length*scale
 		out.All, out.key, out.span = float64(b.All)/length*scale, b.Values, length
 		out.Share = math.Min(1, out.Writes/math.Max(1e-9, out.All))
-		name := minutes
-		if b.Length < shortWindow {
-			name = precise
-		}
+		name := namerOf(b.Length)
 		out.From, out.To = name(b.Start), name(b.Start.Add(b.Length))
 	}
 	if s.pace.burst > 1 {
@@ -281,6 +278,14 @@ func (s *traffic) busiestOf(m *profile.Measured, all bool) *profile.Busiest {
 
 // shortWindow is the length of windows from which on minutes are fine enough to name them.
 const shortWindow = 2 * time.Hour
+
+// namerOf returns how to write the times at which a window of that length begins and ends.
+func namerOf(window time.Duration) func(time.Time) string {
+	if window < shortWindow {
+		return precise
+	}
+	return minutes
+}
 
 func minutes(t time.Time) string { return t.Format("2006-01-02 15:04") }
 func precise(t time.Time) string { return t.Format("2006-01-02 15:04:05") }

@@ -102,7 +102,7 @@ func (s *ranker) scoreOf(d *Design) score {
 			continue
 		}
 		if s.tiny(q) {
-			if s.served(d, extras, q).Kind >= Filtered {
+			if s.served(d, extras, q).Kind >= Filtered && !s.filterCheaper(d, []int{i}) {
 				c.rare += rate
 			}
 			continue
@@ -193,12 +193,15 @@ func (s *ranker) limits(d *Design, c *score) {
 	case h.NodeLimit > 0:
 		all := h.Moment.All
 		used(h.Node * all / h.NodeLimit)
-		even := float64(RF) / Nodes
-		if h.Node*all > h.NodeLimit && h.Node > even*1.1 {
-			exceed(atThisRate, h.Node*all/h.NodeLimit, "the hottest of %d nodes gets %s writes/s (%s of all), it bears %s", Nodes, h.ofNode(), percent(h.Node), number(h.NodeLimit))
+		uneven := 1.1
+		if h.even*all > h.NodeLimit { // the nodes are too few for that time, whatever the key is
+			uneven = 1.25
+		}
+		if h.Node*all > h.NodeLimit && h.Node > h.even*uneven {
+			exceed(atThisRate, h.Node*all/h.NodeLimit, "the hottest of %s nodes gets %s writes/s (%s of all), it bears %s", number(s.nodes()), h.ofNode(), percent(h.Node), number(h.NodeLimit))
 		}
 		if s.hotPartition(&h, d) {
-			exceed(someDay, 1, "one partition takes %s of all writes, %s a second: its replicas work, the others wait", percent(h.Share/float64(max(1, d.Shards))), h.writes())
+			exceed(someDay, 1, "one partition takes %s of all writes, %s a second: its replicas work, the others wait", percent(h.Share*s.shardPart(d)), h.writes())
 		}
 	}
 	if h.ReadLimit > 0 && h.ReadUnits > 0 {
@@ -212,7 +215,7 @@ func (s *ranker) limits(d *Design, c *score) {
 // hotPartition reports whether one partition takes so large a share of the writes that the user's
 // own nodes are loaded unevenly, and so many writes that it matters.
 func (s *heats) hotPartition(h *Heat, d *Design) bool {
-	return h.Share/float64(max(1, d.Shards)) >= hotShare && h.Writes >= s.o.NodeWrites*partitionPart
+	return h.Share*s.shardPart(d) >= hotShare && h.Writes >= s.o.NodeWrites*partitionPart
 }
 
 // step returns a logarithmic step: figures within a twentieth of each other are in the same step,

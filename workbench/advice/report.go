@@ -398,7 +398,7 @@ func (s *Study) assumptions() []string {
 		add("the rates last all day: if they are peaks, partitions grow more slowly than is said here")
 	}
 	if s.o.Target.nodes() && s.load.writes > 0 {
-		add("a node bears %s writes/s (--node-writes-per-second); nodes: %d, replicas: %d", number(s.o.NodeWrites), Nodes, RF)
+		add("a node bears %s writes/s (--node-writes-per-second); nodes: %s, replicas: %d", number(s.o.NodeWrites), number(s.nodes()), RF)
 	}
 	for i := range s.qs {
 		for _, b := range s.qs[i].Equal {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/value"
+	"github.com/evenkeel/evenkeel/workbench/capacity"
 	"github.com/evenkeel/evenkeel/workbench/profile"
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
@@ -124,6 +125,9 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 		put(hash)
 		if len(sort.columns) > 0 {
 			put(sort)
+		}
+		if q.TTL > 0 {
+			notes = append(notes, fmt.Sprintf("with a number attribute for the second, since 1970, at which it expires, %s after the write, and UpdateTimeToLive once for that attribute", capacity.Duration(float64(q.TTL))))
 		}
 		for i := range v.Extras {
 			h, k := s.keysOf(v.Extras[i].design, true)

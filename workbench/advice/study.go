@@ -64,9 +64,6 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 	if err := s.checkTable(); err != nil {
 		return nil, err
 	}
-	if err := s.findTime(); err != nil {
-		return nil, err
-	}
 	for i := range qs {
 		if q := &qs[i]; q.Verb == queries.Update {
 			for _, c := range q.Columns {
@@ -75,6 +72,10 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 				}
 			}
 		}
+	}
+	s.dropNumbers()
+	if err := s.findTime(); err != nil {
+		return nil, err
 	}
 	s.findLoad()
 	s.ids = s.identities()

@@ -50,7 +50,8 @@ const (
 	// NodeWrites is the number of writes per second that a node is assumed to bear; measure yours
 	// (--node-writes-per-second).
 	NodeWrites = 10_000
-	// Nodes, VNodes and RF describe the cluster on which skew over nodes is shown.
+	// Nodes, VNodes and RF describe the cluster on which heat and skew over nodes are judged. It has more
+	// nodes if the writes need more.
 	Nodes  = 6
 	VNodes = 16
 	RF     = 3

@@ -10,10 +10,12 @@ import (
 )
 
 // A query with less than tinyShare of the load does not decide the key. It only chooses among keys
-// that serve the other queries and keep the limits. Every row is also written to a further table. A
+// that serve the other queries and keep the limits. The same holds for a query with less than smallShare of
+// what is asked, if a further table is not worth its writes for it. Every row is also written to a further table. A
 // further table is not worth that for a query that is asked less than once in dearWrites writes, or in dearIfFull writes if the nodes do not bear these.
 const (
 	tinyShare  = 0.01
+	smallShare = 0.1
 	dearWrites = 1000
 	dearIfFull = 100 // if the nodes do not bear a further table
 )
@@ -36,9 +38,21 @@ func (s *facts) shareOf(q *queries.Query) float64 {
 	return rateOf(q) / all
 }
 
-// tiny reports whether a query has a rate that is a tiny share of the load.
-func (s *facts) tiny(q *queries.Query) bool {
-	return q.Rate > 0 && q.Verb != queries.Insert && s.shareOf(q) < tinyShare
+// tiny reports whether a query is so small a share of the load that it does not decide the key.
+func (s *traffic) tiny(q *queries.Query) bool {
+	switch {
+	case q.Rate == 0 || q.Verb == queries.Insert:
+		return false
+	case s.shareOf(q) < tinyShare:
+		return true
+	}
+	asked := 0.0
+	for i := range s.qs {
+		if s.qs[i].Verb != queries.Insert {
+			asked += rateOf(&s.qs[i])
+		}
+	}
+	return q.Rate < smallShare*asked && s.tooDear(q.Rate)
 }
 
 // dear reports whether a further table would be written far more often than some queries are asked.

@@ -26,24 +26,25 @@ func (s *measures) sound(set []string) bool {
 }
 
 // expectedPairs returns how many pairs of rows would agree in some columns if the columns were
-// independent of each other.
+// independent of each other. With a time among them, it counts the pairs of rows that have the same time in
+// the data: where no two have, the time alone tells the rows of the data apart, and says nothing about
+// the other columns at a higher rate.
 func (s *measures) expectedPairs(set []string) float64 {
 	n := float64(s.p.Rows)
-	pairs := n * (n - 1) / 2
+	pairs, time := n*(n-1)/2, s.finestTime(set)
+	if time != "" {
+		pairs = s.p.Column(time).Pairs.Value
+	}
 	for _, name := range set {
-		pairs *= alike(s.p.Column(name))
+		if name != time {
+			pairs *= alike(s.p.Column(name))
+		}
 	}
 	return pairs
 }
 
 // alike returns the chance that two rows have the same value of a column.
 func alike(c *profile.Column) float64 {
-	if c.Time != nil {
-		if span := c.Time.Last.Sub(c.Time.First).Seconds(); span > 0 {
-			return math.Min(1, resolution(c)/span)
-		}
-		return 1
-	}
 	n := float64(c.Values)
 	return c.Pairs.Value / math.Max(1, n*(n-1)/2)
 }
@@ -86,7 +87,7 @@ func atFixedTimes(m *profile.Measured) bool {
 // byItself reports whether the columns of a design tell rows apart by their nature.
 func (s *measures) byItself(d *Design) bool {
 	m := s.exactly(d)
-	if m == nil || lost(m) > 0 {
+	if m != nil && lost(m) > 0 {
 		return false
 	}
 	set := append(d.columns(), d.Clustering...)
@@ -94,10 +95,10 @@ func (s *measures) byItself(d *Design) bool {
 	within := func(known []string) bool {
 		return !slices.ContainsFunc(known, func(c string) bool { return !slices.Contains(set, c) })
 	}
-	if s.sound(set) || slices.ContainsFunc(s.tells, func(known []string) bool { return within(known) && s.sound(known) }) {
+	if slices.ContainsFunc(s.tells, func(known []string) bool { return within(known) && s.sound(known) }) {
 		return true
 	}
-	return s.timeIn(d) != "" && s.byTheClock(d)
+	return m != nil && (s.sound(set) || s.timeIn(d) != "" && s.byTheClock(d))
 }
 
 // byTheClock reports whether the rows of a design's partitions, without its time, come at fixed
@@ -217,6 +218,8 @@ func (s *traffic) lossOf(d *Design) *Loss {
 		return nil
 	}
 	n, step, rate := float64(m.Rows), resolution(s.p.Column(column)), s.load.insert*s.pace.burst
+	same, unsure := s.alikeBehind(d, column)
+	step *= same // rows of a step that differ in another column do not meet
 	// of returns the chance that two rows have the same key. The n rows show too high a chance,
 	// because each row also agrees with itself; of subtracts that.
 	of := func(squares float64) float64 { return math.Max(0, (squares-n)/(n*(n-1))) }
@@ -236,10 +239,23 @@ func (s *traffic) lossOf(d *Design) *Loss {
 		return math.Min(1, lost+rest) * s.load.insert * 86400
 	}
 	pairs := math.Max(1, (m.Squares.Value-n)/2)
-	doubt := 2.6 / math.Sqrt(pairs)
+	doubt := math.Hypot(2.6/math.Sqrt(pairs), unsure)
 	all := s.load.insert * 86400
 	out := &Loss{PerDay: day(m.Squares.Value), Low: day(m.Squares.Low) * math.Max(0, 1-doubt), High: math.Min(all, day(m.Squares.High)*(1+doubt))}
 	return out
+}
+
+// alikeBehind returns the chance that two rows of one key and step of its time agree in the other
+// clustering columns, as if these were independent, and how unsure that is, as a part of it.
+func (s *traffic) alikeBehind(d *Design, time string) (chance, unsure float64) {
+	chance = 1
+	for _, name := range d.Clustering {
+		if c := s.p.Column(name); name != time && c.Time == nil {
+			chance *= alike(c)
+			unsure = math.Hypot(unsure, 2.6/math.Sqrt(math.Max(1, c.Pairs.Value)))
+		}
+	}
+	return chance, unsure
 }
 
 // untilTime returns a design without the clustering columns behind its first column of time: the

@@ -39,6 +39,7 @@ type Verdict struct {
 	Extras      []Extra         `json:"extras"`
 	Unserved    []Unserved      `json:"unserved"`             // queries that are rare, or that no table serves
 	KeyShards   *KeyShards      `json:"key_shards,omitempty"` // if only few keys need the shards
+	Nodes       *NodesNeeded    `json:"nodes,omitempty"`      // that the writes need; only of the user's own
 	Cache       string          `json:"cache,omitempty"`      // why a cache is needed
 	Fence       string          `json:"fence,omitempty"`      // why the table is not for sharding
 	Exceeded    []Exceeded      `json:"limits_exceeded"`
@@ -85,7 +86,11 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	v.Cache = s.cache(d, s.heat(d))
 	v.Fence = s.fence(d, c)
 	v.KeyShards = s.keyShards(d, s.indexed(d))
+	v.Nodes = s.nodesNeeded(1 + len(v.Extras))
 	v.Reasons = s.reasons(list)
+	if v.Nodes != nil {
+		v.Reasons = append(v.Reasons, v.Nodes.Text())
+	}
 	v.Summary = s.summary(d, c, v)
 	v.Fact = s.fact(list)
 	if s.o.Target == DynamoDB {
@@ -280,8 +285,13 @@ func (s *Study) reasons(list []ranked) []string {
 			more := ""
 			if each := rateOf(q) * v.Partitions; each >= wideReads {
 				more = fmt.Sprintf("; at %s/s these are %s partitions a second. Keep what it asks for in a table of its own", number(rateOf(q)), number(each))
-				if len(q.Order) > 0 && q.Limit > 0 {
+				switch {
+				case len(q.Order) > 0 && q.Limit == 1:
+					more += ": the first row of each key, written when it changes"
+				case len(q.Order) > 0 && q.Limit > 0:
 					more += fmt.Sprintf(": the first %s rows of each key, written when they change", number(float64(q.Limit)))
+				case s.readsAllBuckets(d, q):
+					more += ", or let it give a time: then it reads the buckets of that time alone"
 				}
 			}
 			add("line %d reads %s partitions: %s%s", q.Line, number(v.Partitions), v.Why, more)
@@ -312,9 +322,15 @@ func (s *Study) reasons(list []ranked) []string {
 	case h.WriteLimit > 0:
 		add("the hottest partition gets %s write units/s, its limit is %s (%s)", h.units(), number(h.WriteLimit), h.Why)
 	case h.NodeLimit > 0:
-		add("the hottest of %d nodes takes %s of the writes, %s a second (%s)", Nodes, percent(h.Node), h.ofNode(), h.Why)
+		add("the hottest of %s nodes takes %s of the writes, %s a second (%s)", number(s.nodes()), percent(h.Node), h.ofNode(), h.Why)
 	}
 	return out
+}
+
+// readsAllBuckets reports whether a query reads all of a key's buckets of time, because it gives none.
+func (s *serving) readsAllBuckets(d *Design, q *queries.Query) bool {
+	b := d.bucket()
+	return b != nil && q.Bound(b.Column) == nil && q.Range(b.Column) == nil && !s.onward(d, *b, q)
 }
 
 // fact finds the fact that would change the verdict: a rate at which the design reaches a limit, a
@@ -332,7 +348,7 @@ func (s *ranker) fact(list []ranked) string {
 	if t := s.withoutQuery(list); t != "" {
 		return t
 	}
-	if factor, text := s.breaking(d); factor > 1 && s.load.from != Unknown && !math.IsInf(factor, 1) {
+	if factor, text := s.breaking(d); factor > 1 && s.load.from != Unknown && factor < 10_000 {
 		return fmt.Sprintf("writes at %s a second, %s times as many as now: %s", number(s.load.writes*factor), number(factor), text)
 	}
 	return "none that was tried: neither other rates nor fewer queries"
@@ -437,14 +453,17 @@ func (s *facts) byTime(d *Design) bool {
 	return true
 }
 
-// timeIn returns a column of time in the primary key, or "".
-func (s *facts) timeIn(d *Design) string {
-	for _, c := range append(d.columns(), d.Clustering...) {
-		if s.isTime(c) {
-			return c
+// timeIn returns the finest column of time in the primary key, or "".
+func (s *facts) timeIn(d *Design) string { return s.finestTime(append(d.columns(), d.Clustering...)) }
+
+// finestTime returns the column of time with the shortest steps, or "".
+func (s *facts) finestTime(columns []string) (finest string) {
+	for _, c := range columns {
+		if s.isTime(c) && (finest == "" || resolution(s.p.Column(c)) < resolution(s.p.Column(finest))) {
+			finest = c
 		}
 	}
-	return ""
+	return finest
 }
 
 // notTime returns the other columns of the primary key.

@@ -462,3 +462,17 @@ func TestDaysWithFewRows(t *testing.T) {
 		t.Errorf("%v, %+v", err, p.Column("n").Time)
 	}
 }
+
+// TestOneDayInDigits checks that numbers such as 20260301 are days, also if the data are of one day, and that
+// few other numbers are not.
+func TestOneDayInDigits(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		time  bool
+	}{{"20260301", true}, {"20260317", true}, {"20261301", false}, {"20260230", false}, {"30260301", false}} {
+		p := of(t, "day,id\n"+strings.Repeat(c.value+",7\n", 300), Options{})
+		if got := p.Column("day").Time; (got != nil) != c.time || got != nil && got.Granularity != Day {
+			t.Errorf("%s: %+v", c.value, got)
+		}
+	}
+}

@@ -47,6 +47,9 @@ func (s *state) timing(c *Column, o Options, order datetime.Order) *Time {
 		First: time.UnixMilli(clock.min).UTC(), Last: time.UnixMilli(clock.max).UTC(),
 		Hot: clock.hot.periods(min(clock.finest, Day)), reader: r,
 	}
+	if texts == 0 && unit == datetime.DateDigits && c.Distinct.Value < 2 { // that one day is the first of a month is chance
+		t.Granularity = min(t.Granularity, Day)
+	}
 	if texts == 0 {
 		t.Unit = unit
 	}
@@ -197,7 +200,10 @@ func (s *state) believable(c *Column, unit datetime.Unit, o Options) bool {
 	days := span(s.moments.main) / float64(day)
 	switch {
 	case !unit.Counts(): // digits: neither numbers by chance nor a sequence beyond its month are dates
-		return c.Distinct.Value >= 5 && (!sequence || days > 31)
+		if c.Distinct.Value < 5 { // the data of a few days: next to no other numbers of eight digits are dates
+			return unit == datetime.DateDigits && days < 31 && float64(s.values) >= 100*c.Distinct.Value
+		}
+		return !sequence || days > 31
 	case unit == datetime.Nanos && s.moments.ids > s.moments.units[unit]/4: // Snowflake ids end in small numbers
 		return false
 	case unit == datetime.Days:

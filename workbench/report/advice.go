@@ -147,14 +147,22 @@ func keyShardsText(k *advice.KeyShards) string {
 	if len(k.Keys) > 1 {
 		keys, one = "those keys", fmt.Sprintf("%d values of %s need", len(k.Keys), strings.Join(k.Columns, ", "))
 	}
+	others := "the others need none"
+	if k.Others > 1 {
+		others = fmt.Sprintf("the others need %d", k.Others)
+	}
 	if k.DDL == "" {
-		return fmt.Sprintf("only %s the shards (the others %s), but a table behind the DynamoDB door has one number for all keys; %s", one, shardsText(k.Others), k.Why)
+		return fmt.Sprintf("only %s the shards (%s), but a table behind the DynamoDB door has one number for all keys; %s", one, others, k.Why)
 	}
 	if k.OwnTable != "" {
-		return fmt.Sprintf("only %s the shards (the others %s). Each bucket of time is a partition of its own, so that no command gives all buckets of a key their shards: let the application write %s to a second table like this one, %s, and create this one %s; %s",
-			one, shardsText(k.Others), keys, k.OwnName, shardsText(k.Others), k.Why)
+		this := "without shards"
+		if k.Others > 1 {
+			this = fmt.Sprintf("with %d shards", k.Others)
+		}
+		return fmt.Sprintf("only %s the shards (%s). Each bucket of time is a partition of its own, so that no command gives all buckets of a key their shards: let the application write %s to a second table like this one, %s, and create this one %s; %s",
+			one, others, keys, k.OwnName, this, k.Why)
 	}
-	return fmt.Sprintf("only %s the shards (the others %s): create the table with 'shards': '%d', and give %s its own; %s", one, shardsText(k.Others), k.Others, keys, k.Why)
+	return fmt.Sprintf("only %s the shards (%s): create the table with 'shards': '%d', and give %s its own; %s", one, others, k.Others, keys, k.Why)
 }
 
 func bucketText(b *advice.BucketColumn) string {

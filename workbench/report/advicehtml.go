@@ -174,6 +174,12 @@ func (p *advicePage) verdict() {
 	p.raw("</ul>\n")
 	for _, e := range v.Extras {
 		p.put("<p>Further "+html.EscapeString(e.Kind)+" <code>", e.Key, "</code>, ", shardsText(e.Shards)+": "+e.Why, ".</p>\n")
+		if e.Bucket != nil {
+			p.put("<p>", sentence(bucketText(e.Bucket)), "</p>\n")
+		}
+	}
+	if v.Bucket != nil {
+		p.put("<p>", sentence(bucketText(v.Bucket)), "</p>\n")
 	}
 	for _, u := range v.Unserved {
 		p.put(fmt.Sprintf("<p>Line %d is left unserved, ", u.Line), u.Why, ".</p>\n")
