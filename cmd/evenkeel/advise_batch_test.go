@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,11 +18,11 @@ import (
 )
 
 // batches is how many batches were tried, fences how many of them have a condition, and behind how many write
-// the further tables of such a one.
-var batches, fences, behind int
+// the further tables of such a one. sharedShards is how many sets have batches whose rows share a shard.
+var batches, fences, behind, sharedShards int
 
-// inBatches is a set whose rows are written by batches, with a further table.
-func inBatches(what, begin, condition string) *drawn.Set {
+// jobs is a set of jobs, most of one tenant.
+func jobs(what, asked string) *drawn.Set {
 	var rows [][]string
 	for i := range 20_000 {
 		tenant := fmt.Sprint("t", i*7919%401)
@@ -30,21 +31,40 @@ func inBatches(what, begin, condition string) *drawn.Set {
 		}
 		rows = append(rows, []string{tenant, fmt.Sprintf("%x", uint64(i)*0x9e3779b97f4a7c15), fmt.Sprint("g", i%307), fmt.Sprint("o", i%17)})
 	}
-	asked := begin + " UPDATE x.jobs SET owner = ? WHERE tenant = ? AND job = ?" + condition + "; INSERT INTO x.jobs (tenant, job, grp, owner) VALUES (?, ?, ?, ?); APPLY BATCH -- 900/s\n" +
-		"SELECT * FROM x.jobs WHERE tenant = ? -- 300/s\nSELECT * FROM x.jobs WHERE grp = ? AND job = ? -- 300/s\nINSERT INTO x.jobs (tenant, job, grp, owner) VALUES (?, ?, ?, ?) -- 10/s\n"
-	return drawn.Given(what, "x.jobs", "cassandra", asked, []string{"tenant", "job", "grp", "owner"}, rows)
+	return drawn.Given(what, "x.jobs", "cassandra", asked+"INSERT INTO x.jobs (tenant, job, grp, owner) VALUES (?, ?, ?, ?) -- 10/s\n", []string{"tenant", "job", "grp", "owner"}, rows)
 }
+
+// inBatches is a set whose rows are written by batches, with a further table.
+func inBatches(what, begin, condition string) *drawn.Set {
+	return jobs(what, begin+" UPDATE x.jobs SET owner = ? WHERE tenant = ? AND job = ?"+condition+"; INSERT INTO x.jobs (tenant, job, grp, owner) VALUES (?, ?, ?, ?); APPLY BATCH -- 900/s\n"+
+		"SELECT * FROM x.jobs WHERE tenant = ? -- 300/s\nSELECT * FROM x.jobs WHERE grp = ? AND job = ? -- 300/s\n")
+}
+
+// inOneShard is a set of which the rows of a batch share a column that is not in the partition key, so that
+// they share a shard.
+func inOneShard() *drawn.Set {
+	return jobs("a fence in one shard", "BEGIN BATCH UPDATE x.jobs SET owner = ? WHERE tenant = ? AND grp = :grp AND job = ? IF owner = ?; INSERT INTO x.jobs (tenant, job, grp, owner) VALUES (?, ?, :grp, ?); APPLY BATCH -- 5000/s\n"+
+		"SELECT * FROM x.jobs WHERE tenant = ? -- 300/s\n")
+}
+
+// marker matches a marker of a statement.
+var marker = regexp.MustCompile(`\?|:[a-z]+`)
 
 // tryBatches sends the batches of a report for pairs of rows: one of tried, which is there and which the batch
 // changes, and one that it inserts. If the batch has a condition, both are in one partition.
 func tryBatches(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice.Report, types map[string]*value.Type, tried [][]string, into func(string) string, stored func(table string, row []string) map[string]any) {
+	conditional := strings.Contains(s.Queries, " IF ")
+	columns := r.Verdict.PartitionKey
+	if conditional && r.Verdict.Shards > 1 {
+		sharedShards++
+		columns = append(slices.Clone(columns), r.Verdict.By...)
+	}
 	key := func(row []string) (out []string) {
-		for _, c := range r.Verdict.PartitionKey {
+		for _, c := range columns {
 			out = append(out, row[slices.Index(s.Names, c)])
 		}
 		return out
 	}
-	conditional := strings.Contains(s.Queries, " IF ")
 	next, pairs := 0, 0
 	for n, row := range tried {
 		if n%10 == 0 || pairs == 3 { // the others are for statements that stand alone
@@ -105,7 +125,7 @@ func tryBatch(t *testing.T, session *gocql.Session, s *drawn.Set, r *advice.Repo
 			}
 		}
 		columns := columnValues(t, s, r, of, types)
-		markers := strings.Count(text, "?")
+		markers := len(marker.FindAllString(text, -1))
 		for _, name := range x.Binds[at : at+markers] {
 			v, known := columns[name]
 			if !known { // an added column: read the row first, as the note says

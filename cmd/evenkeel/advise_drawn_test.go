@@ -99,7 +99,7 @@ func TestDrawnStatementsRun(t *testing.T) {
 		sets = append(sets, s)
 	}
 	sets = append(sets, oneHotKey(), fullNodes(), hotInBuckets())
-	sets = append(sets, inBatches("a fence", "BEGIN BATCH", " IF owner = ?"), inBatches("logged batches", "BEGIN BATCH", ""), inBatches("unlogged batches", "BEGIN UNLOGGED BATCH", ""))
+	sets = append(sets, inBatches("a fence", "BEGIN BATCH", " IF owner = ?"), inBatches("logged batches", "BEGIN BATCH", ""), inBatches("unlogged batches", "BEGIN UNLOGGED BATCH", ""), inOneShard())
 	for n, s := range sets {
 		r := advisedDrawn(t, s)
 		t.Run(fmt.Sprint(n+1, " ", s.What), func(t *testing.T) {
@@ -124,8 +124,8 @@ func TestDrawnStatementsRun(t *testing.T) {
 	if buckets < 2 {
 		t.Errorf("%d sets have buckets that the layout keeps: too few", buckets)
 	}
-	if batches < 16 || fences < 2 || behind < 1 {
-		t.Errorf("%d batches, %d with conditions, %d behind them: too few", batches, fences, behind)
+	if batches < 16 || fences < 3 || behind < 1 || sharedShards < 1 {
+		t.Errorf("%d batches, %d with conditions, %d behind them, %d in a shard: too few", batches, fences, behind, sharedShards)
 	}
 	if keyShards == 0 {
 		t.Error("no set has a key with shards of its own")

@@ -145,25 +145,46 @@ func given(list []*queries.Query, column string) (why string, equal bool) {
 // fences returns the lines of the batches whose conditions also guard other rows, and which a design takes.
 func (s *serving) fences(d *Design) (list []int) {
 	for i := range s.qs {
-		if q := &s.qs[i]; s.fenced(q) && s.speaks(q) && s.refusal(d, q) == "" && !slices.Contains(list, q.Line) {
+		if q := &s.qs[i]; s.fenced(q) && s.speaks(q) && s.refusal(d, q) == "" && !s.oneRow(d, q) && !slices.Contains(list, q.Line) {
 			list = append(list, q.Line)
 		}
 	}
 	return list
 }
 
+// oneRow reports whether all statements of a query's batch are known to be of one row.
+func (s *serving) oneRow(d *Design, q *queries.Query) bool {
+	list := s.statementsOf(q)
+	return !d.AddID && !slices.ContainsFunc(append(d.columns(), d.Clustering...), func(c string) bool { _, equal := given(list, c); return !equal })
+}
+
+// sharedBy returns the clustering columns that keep the rows of a fenced batch in one shard, if they choose
+// the shard.
+func (s *serving) sharedBy(d *Design, q *queries.Query) (by []string) {
+	if !s.fenced(q) || !s.speaks(q) || s.oneRow(d, q) {
+		return nil
+	}
+	list := s.statementsOf(q)
+	for _, c := range d.Clustering {
+		if _, equal := given(list, c); equal {
+			by = append(by, c)
+		}
+	}
+	return by
+}
+
 // fence says that a table is not for sharding, and why, if batches with conditions hold the rows of a key
 // together and limits are exceeded; "": that is not so.
 func (s *ranker) fence(d *Design, c *score) string {
 	list := s.fences(d)
-	if len(list) == 0 || len(c.exceeded) == 0 {
+	if len(list) == 0 || len(c.exceeded) == 0 || d.Shards > 1 {
 		return ""
 	}
 	less := ""
 	if s.growthOf(d).Unbounded {
 		less = ". Its size stays bounded if old rows are deleted, or have a TTL"
 	}
-	return fmt.Sprintf("such a table is not for sharding: the batch of %s has a condition that guards its other rows, and Cassandra takes such a batch only in one partition of one table. Shards, or buckets of time, would put its rows into several. A finer fence would change that: a column that all rows of a batch share, in each of its statements and in the partition key%s", lines(list), less)
+	return fmt.Sprintf("such a table is not for sharding: the batch of %s has a condition that guards its other rows, and Cassandra takes such a batch only in one partition of one table. Shards, or buckets of time, would put its rows into several. A finer fence would change that: a column that all rows of a batch share, in each of its statements, and in the partition key; or the same named marker for it in each statement, so that it can choose the shard%s", lines(list), less)
 }
 
 // fenceReason says what holds the rows of fenced batches together; "": there are none.
@@ -225,4 +246,24 @@ func (s *serving) batchNote(d *Design, further int, q *queries.Query) string {
 		return fmt.Sprintf("in several partitions (%s)", why)
 	}
 	return fmt.Sprintf("in several partitions (%s): the batch is first written to a log on %d nodes, and removed there afterwards", why, logNodes)
+}
+
+// findTwice finds how many of the writes are written twice.
+func (s *traffic) findTwice() {
+	twice, all := 0.0, 0.0
+	for i := range s.qs {
+		if q := &s.qs[i]; q.Writes() {
+			all += rateOf(q)
+			twice += rateOf(q) * boolTo(s.twice(q))
+		}
+	}
+	if all > 0 {
+		s.load.twice = twice / all
+	}
+}
+
+// doubled returns the units of a write, of which some take twice those of their item.
+func (l *load) doubled(u profile.Units) profile.Units {
+	u.Mean, u.Low, u.High, u.Square = u.Mean*(1+l.twice), u.Low*(1+l.twice), u.High*(1+l.twice), u.Square*(1+3*l.twice)
+	return u
 }

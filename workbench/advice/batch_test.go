@@ -80,6 +80,19 @@ func TestFinerFence(t *testing.T) {
 	}
 }
 
+// TestSharedShard checks that a column of which all statements of the batch are known to have the same value
+// chooses the shard, so that the batch is in one; and that two markers without a name are no such proof.
+func TestSharedShard(t *testing.T) {
+	for marker, shards := range map[string]bool{":g": true, "?": false} {
+		r := advisedOf(t, fmt.Sprintf(`BEGIN BATCH UPDATE x.t SET owner = ? WHERE tenant = ? AND grp = %[1]s AND wf = ? IF owner = ?; INSERT INTO x.t (tenant, grp, wf, owner, body) VALUES (?, %[1]s, ?, ?, ?); APPLY BATCH -- 3000/s
+SELECT * FROM x.t WHERE tenant = ? -- 300/s`, marker), workflows())
+		v := r.Verdict
+		if !slices.Equal(v.PartitionKey, []string{"tenant"}) || (v.Shards > 1) != shards || shards && !slices.Equal(v.By, []string{"grp"}) || (v.Fence == "") != shards || len(v.Extras) > 0 {
+			t.Errorf("%s: %s, further tables %v, %q", marker, v.Design, v.Extras, v.Fence)
+		}
+	}
+}
+
 // TestRefusedBatch checks that a batch that no key holds together is named as unserved, however rare it is.
 func TestRefusedBatch(t *testing.T) {
 	r := advisedOf(t, `BEGIN BATCH UPDATE x.t SET owner = ? WHERE wf = ? IF owner = ?; INSERT INTO x.t (tenant, wf, owner) VALUES (?, ?, ?); APPLY BATCH -- 1/s
@@ -135,7 +148,7 @@ func TestBatchesWithFurtherTables(t *testing.T) {
 }
 
 // TestLogCost checks that a logged batch of several partitions costs more than an unlogged one, and that it
-// costs nothing more if it is in one partition.
+// costs nothing more if it is in one partition; but where requests are billed, it takes twice the units there, too.
 func TestLogCost(t *testing.T) {
 	cost := func(kind, key string, o Options) Cost {
 		r := advisedFor(t, fmt.Sprintf(`BEGIN %sBATCH UPDATE x.t SET owner = ? WHERE %[2]s; UPDATE x.t SET owner = ? WHERE %[2]s; APPLY BATCH -- 100/s`, kind, key), workflows(), o)
@@ -148,6 +161,13 @@ func TestLogCost(t *testing.T) {
 		t.Errorf("one row: %g cores, %g unlogged", logged.CPU, unlogged.CPU)
 	}
 	for _, target := range []Target{Keyspaces, DynamoDB} {
+		hot := func(kind string) *Heat {
+			r := advisedFor(t, "BEGIN "+kind+"BATCH UPDATE x.t SET owner = ? WHERE tenant = ? AND wf = ?; INSERT INTO x.t (tenant, wf, owner) VALUES (?, ?, ?); APPLY BATCH -- 100/s\nSELECT * FROM x.t WHERE tenant = ? -- 10/s", workflows(), Options{Target: target})
+			return &r.Candidates[0].Heat
+		}
+		if logged, unlogged := hot(""), hot("UNLOGGED "); unlogged.WriteUnits < 100 || logged.WriteUnits != 2*unlogged.WriteUnits || logged.Writes != unlogged.Writes {
+			t.Errorf("%s: %g units of %g writes, %g of %g unlogged", target, logged.WriteUnits, logged.Writes, unlogged.WriteUnits, unlogged.Writes)
+		}
 		if logged, unlogged := cost("", "wf = ?", Options{Target: target}), cost("UNLOGGED ", "wf = ?", Options{Target: target}); logged.WriteUnits != 2*unlogged.WriteUnits || unlogged.WriteUnits == 0 {
 			t.Errorf("%s: %g write units, %g unlogged", target, logged.WriteUnits, unlogged.WriteUnits)
 		}

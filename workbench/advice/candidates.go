@@ -517,6 +517,9 @@ func (s *proposer) bys(d *Design) [][]string {
 	}
 	for i := range s.qs {
 		q := &s.qs[i]
+		if by := s.sharedBy(d, q); len(by) > 0 && !slices.ContainsFunc(out, func(have []string) bool { return slices.Equal(have, by) }) && varied(s.p, by) {
+			out = append(out, by)
+		}
 		if q.Verb == queries.Insert || s.serve(d, q).Kind == FullScan {
 			continue
 		}

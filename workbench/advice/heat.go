@@ -133,7 +133,7 @@ func (s *heats) hottest(d *Design, mo Moment, more float64) (Moment, profile.Uni
 	parts := s.timeless(d)
 	m := s.ofPartition(parts)
 	if len(parts) == 0 || m == nil || len(m.Largest) == 0 || m.Rows == 0 {
-		return mo, all
+		return mo, s.load.doubled(all)
 	}
 	own := func(p *profile.Partition) profile.Units {
 		u := p.ItemSizes.Units(writeUnitBytes, more)
@@ -155,7 +155,7 @@ func (s *heats) hottest(d *Design, mo Moment, more float64) (Moment, profile.Uni
 			each, units = u, best.Writes*u.Mean
 		}
 	}
-	return best, each
+	return best, s.load.doubled(each)
 }
 
 // shardsOnNode returns about which share of a key's shards has a replica on the fullest node: the

@@ -28,6 +28,7 @@ type load struct {
 	from   Source
 	why    string // the source in words
 	ttl    float64
+	twice  float64 // share of the writes that a store that bills requests writes twice
 }
 
 // traffic says what is written, and when.

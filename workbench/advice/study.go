@@ -78,6 +78,7 @@ func New(p *profile.Profile, qs []queries.Query, o Options) (*Study, error) {
 		return nil, err
 	}
 	s.findLoad()
+	s.findTwice()
 	s.ids = s.identities()
 	return s, nil
 }
