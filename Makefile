@@ -24,7 +24,7 @@ CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ {print $$1}')
 WITH       = $(GO) run ./internal/testkit/cmd/with-cassandra
 STATIC     = $(GO) tool -modfile=internal/lint/tools/go.mod
 
-.PHONY: help build check test test-apps test-ring race soak attack diff-dynamodb-local bench-cql bench-ring bench-dynamodb bench-reshard bench-workbench score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
+.PHONY: help build check test test-apps test-ring race soak attack diff-dynamodb-local bench-cql bench-ring bench-dynamodb bench-reshard bench-workbench bench-index score-advice prove-advice explore-reshard kill-reshard deps lint vulncheck fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -83,6 +83,10 @@ bench-dynamodb: deps build ## the DynamoDB door and the engine against their pee
 bench-reshard: build ## what clients notice while a layout changes; BENCHFLAGS="-cassandra HOST:PORT" in front of Cassandra
 	$(GO) build -o bin/bench-reshard ./internal/bench/reshard
 	bin/bench-reshard -evenkeel bin/evenkeel $(BENCHFLAGS)
+
+bench-index: deps ## what a storage-attached index costs a node of Cassandra: CPU of a write and of a query
+	$(GO) build -o bin/bench-index ./internal/bench/index
+	$(GO) run ./internal/testkit/cmd/with-cassandra bin/bench-index $(BENCHFLAGS)
 
 bench-workbench: .deps/duckdb.stamp ## the workbench's reading against DuckDB: ratios
 	$(GO) build -o bin/bench-workbench ./internal/bench/workbench

@@ -102,11 +102,16 @@ func (s *ranker) extras(d *Design) []Extra {
 	return out
 }
 
-// muchCheaper is how many times as much a further table must cost as filtering: then it is no advice.
-const muchCheaper = 10
+// muchCheaper is how many times as much a further table must cost as filtering: then it is no advice. If
+// queries read no more than fewFiltered rows each, it is none as soon as it costs more.
+const (
+	muchCheaper = 10
+	fewFiltered = 1000
+)
 
-// filterCheaper reports whether filtering partitions costs far less than a further table for some queries.
-// It does not if partitions grow for ever, because filtering then costs ever more.
+// filterCheaper reports whether filtering partitions costs less than a further table for some queries:
+// far less, if they read many rows. It does not if partitions grow for ever, because filtering then costs
+// ever more.
 func (s *ranker) filterCheaper(d *Design, asked []int) bool {
 	if s.load.from != FromQueries || s.growthOf(d).Unbounded {
 		return false
@@ -117,13 +122,17 @@ func (s *ranker) filterCheaper(d *Design, asked []int) bool {
 			return false
 		}
 	}
-	filter, further := s.filterCosts(d, asked)
+	filter, further, rows := s.filterCosts(d, asked)
+	if rows <= fewFiltered {
+		return filter < further
+	}
 	return filter*muchCheaper < further
 }
 
 // filterCosts returns what filtering costs for some queries, and what the writes to a further table would
-// cost: money's units where requests are billed, else seconds of CPU a second.
-func (s *ranker) filterCosts(d *Design, asked []int) (filter, further float64) {
+// cost: money's units where requests are billed, else seconds of CPU a second. rows is how many rows one of
+// the queries reads, at the most.
+func (s *ranker) filterCosts(d *Design, asked []int) (filter, further, rows float64) {
 	more := s.keyBytes(d)
 	for _, i := range asked {
 		q := &s.qs[i]
@@ -133,6 +142,7 @@ func (s *ranker) filterCosts(d *Design, asked []int) (filter, further float64) {
 				v.Rows = math.Max(v.Rows, v.Partitions*s.bucketRows(d, m, unit)/float64(max(1, d.Shards)))
 			}
 		}
+		rows = math.Max(rows, v.Rows)
 		reads := Cost{ReadUnits: q.Rate * math.Max(v.Partitions/2, s.readUnits(v.Rows, more)), CPU: q.Rate * (v.Partitions*cpuPartition + v.Rows*cpuRow)}
 		if !s.o.Target.units() {
 			reads.ReadUnits = 0
@@ -143,7 +153,7 @@ func (s *ranker) filterCosts(d *Design, asked []int) (filter, further float64) {
 	if s.o.Target.units() {
 		writes.WriteUnits = s.load.writes * s.unitsOf(writeUnitBytes, more).Mean
 	}
-	return filter, writes.figure()
+	return filter, writes.figure(), rows
 }
 
 // sparse says which rows a further table does not have; "": it has all.

@@ -161,6 +161,22 @@ INSERT INTO app.likes (post, usr, liked) VALUES (?, ?, ?) -- 3k/s`, "post,usr,li
 	}
 }
 
+// TestRowsWithoutAKeyAreNamed checks that the verdict names the rows that have no value in the key, also where an id
+// is added.
+func TestRowsWithoutAKeyAreNamed(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 2))
+	v := advised(t, `SELECT * FROM net.beats WHERE gateway = ? AND seen >= ? AND seen <= ? -- 40/s
+INSERT INTO net.beats (gateway, seen, load) VALUES (?, ?, ?) -- 100/s`, "gateway,seen,load", func(i int, at time.Time) string {
+		if i%30 == 0 {
+			return fmt.Sprintf(",%s,%d", at.Format(time.RFC3339), r.IntN(100))
+		}
+		return fmt.Sprintf("gw%d,%s,%d", r.IntN(300), at.Format(time.RFC3339), r.IntN(100))
+	}).Verdict
+	if !slices.Contains(v.Added, idColumn) || !slices.ContainsFunc(v.Reasons, func(s string) bool { return strings.HasPrefix(s, "1,000 rows have no value in gateway") }) {
+		t.Errorf("%s: %v", v.Design, v.Reasons)
+	}
+}
+
 func TestStepText(t *testing.T) {
 	for _, c := range []struct {
 		seconds float64
@@ -168,6 +184,114 @@ func TestStepText(t *testing.T) {
 	}{{1e-9, "1 ns"}, {1e-6, "1 µs"}, {0.001, "1 ms"}, {0.01, "10 ms"}, {1, "1 second"}, {86_400, "24 hours"}} {
 		if got := stepText(c.seconds); got != c.want {
 			t.Errorf("%g s: %q, want %q", c.seconds, got, c.want)
+		}
+	}
+}
+
+// TestWays checks the ways to serve what the key does not: their costs, and which is taken.
+func TestWays(t *testing.T) {
+	asked := func(readings, players string) string {
+		return fmt.Sprintf(`SELECT * FROM game.events WHERE match_id = ? AND seq > ? -- 800/s
+SELECT * FROM game.events WHERE player = ? -- %s
+SELECT * FROM game.events WHERE match_id = ? AND kind = ? -- 60/s
+INSERT INTO game.events (match_id, seq, player, kind) VALUES (?, ?, ?, ?) -- %s`, players, readings)
+	}
+	row := func(i int, at time.Time) string {
+		return fmt.Sprintf("%d,%d,p%d,%s", i/60, i%60, i*7919%9973, []string{"move", "shoot", "die"}[i*31%3])
+	}
+	of := func(t *testing.T, r *Report, line int) map[string]*Way {
+		for i := range r.Verdict.Ways {
+			if w := &r.Verdict.Ways[i]; w.Line == line {
+				out := make(map[string]*Way)
+				for j := range w.Ways {
+					out[w.Ways[j].Way] = &w.Ways[j]
+					if (j == 0) != w.Ways[j].Taken {
+						t.Errorf("line %d: %s is taken: %t", line, w.Ways[j].Way, w.Ways[j].Taken)
+					}
+				}
+				return out
+			}
+		}
+		t.Fatalf("no ways for line %d: %+v", line, r.Verdict.Ways)
+		return nil
+	}
+	t.Run("an index where a further table is too dear", func(t *testing.T) {
+		r := advised(t, asked("18k/s", "15/s"), "match_id,seq,player,kind", row)
+		w := of(t, r, 2)
+		scan, further, index := w["scan"], w["further table"], w[indexName]
+		if scan == nil || further == nil || index == nil || !index.Taken {
+			t.Fatalf("ways: %+v", r.Verdict.Ways)
+		}
+		// A further table doubles the writes. The index has an entry for each, and each query asks all ranges.
+		if want := 18_000 * cpuWrite; math.Abs(further.CPU-want) > 0.05*want || further.Writes != 18_000 {
+			t.Errorf("further table: %+v, want %.3f cores", further, want)
+		}
+		if want := 18_000*cpuEntry + 15*(Nodes*VNodes*cpuIndex+3*cpuFound); math.Abs(index.CPU-want) > 0.05*want {
+			t.Errorf("index: %+v, want %.3f cores", index, want)
+		}
+		if index.DDL != "CREATE INDEX ON game.events (player) USING 'sai';" || scan.CPU < 2*index.CPU {
+			t.Errorf("index: %q, scan %.3f cores", index.DDL, scan.CPU)
+		}
+		if u := r.Verdict.Unserved; len(u) == 0 || u[0].Line != 2 || u[0].How != "served by an index" || !strings.Contains(u[0].Text(), strings.TrimSuffix(index.DDL, ";")) {
+			t.Errorf("unserved: %+v", u)
+		}
+	})
+	t.Run("a filter where partitions are small", func(t *testing.T) {
+		r := advised(t, asked("900/s", "200/s"), "match_id,seq,player,kind", row)
+		if w := of(t, r, 3); !w["filter"].Taken || w["filter"].CPU >= w["further table"].CPU {
+			t.Errorf("line 3: %+v, %+v", w["filter"], w["further table"])
+		}
+		if w := of(t, r, 2); !w["further table"].Taken || w[indexName].CPU < w["further table"].CPU {
+			t.Errorf("line 2: %+v, %+v", w["further table"], w[indexName])
+		}
+	})
+	t.Run("no index in other stores, nor with shards", func(t *testing.T) {
+		for _, o := range []Options{{Target: Scylla}, {Target: Keyspaces}} {
+			for _, w := range advisedFor(t, asked("900/s", "200/s"), "match_id,seq,player,kind\n1,2,p3,move\n1,3,p4,die\n2,1,p3,die\n", o).Verdict.Ways {
+				if slices.ContainsFunc(w.Ways, func(w Way) bool { return w.Way == indexName }) {
+					t.Errorf("%s: %+v", o.Target, w)
+				}
+			}
+		}
+		r := advised(t, `SELECT * FROM t.e WHERE dev = ? AND at >= ? AND at < ? -- 900/s
+SELECT * FROM t.e WHERE code = ? -- 2/s
+INSERT INTO t.e (dev, at, id, code) VALUES (?, ?, ?, ?) -- 8k/s`, "dev,at,id,code", func(i int, at time.Time) string {
+			return fmt.Sprintf("d%d,%s,%x,c%d", i%40, at.Format(time.RFC3339), uint64(i+1)*0x9e3779b97f4a7c15, i*31%5003)
+		})
+		if r.Verdict.Strategy == "none" {
+			t.Fatalf("%s: not what this test is about", r.Verdict.Design)
+		}
+		if w := of(t, r, 2); w[indexName].Taken || w[indexName].DDL != "" || !strings.Contains(w[indexName].Note, "write_sharding") {
+			t.Errorf("index: %+v", w[indexName])
+		}
+	})
+}
+
+// TestLimitsBehindASort checks that no LIMIT cuts rows before the application sorts them, nor before DynamoDB
+// filters them.
+func TestLimitsBehindASort(t *testing.T) {
+	row := func(i int, at time.Time) string {
+		return fmt.Sprintf("%d,%d,p%d,%s", i/60, i%60, i*7919%9973, at.Format(time.RFC3339))
+	}
+	data := "match_id,seq,player,at\n"
+	for i := range 6000 {
+		data += row(i, time.Date(2026, 1, 1, 0, 0, i*7, 0, time.UTC)) + "\n"
+	}
+	asked := `SELECT * FROM game.events WHERE match_id = ? AND seq > ? -- 800/s
+SELECT * FROM game.events WHERE player = ? ORDER BY at DESC LIMIT 100 -- 2/s
+SELECT * FROM game.events WHERE match_id = ? AND player = ? LIMIT 5 -- 2/s
+INSERT INTO game.events (match_id, seq, player, at) VALUES (?, ?, ?, ?) -- 14k/s`
+	for _, target := range []Target{Cassandra, DynamoDB} {
+		v := advisedFor(t, asked, data, Options{Target: target}).Verdict
+		if len(v.Extras) > 0 {
+			t.Fatalf("%s: further tables: not what this test is about", target)
+		}
+		sorted, filtered := v.Statements[1], v.Statements[2]
+		if strings.Contains(sorted.Text, "LIMIT") || strings.Contains(sorted.Text, `"Limit"`) || !strings.Contains(sorted.Note, "the application sorts the rows, and takes the first 100") {
+			t.Errorf("%s: %s -- %s", target, sorted.Text, sorted.Note)
+		}
+		if target == Cassandra && !strings.Contains(filtered.Text, "LIMIT 5") || target == DynamoDB && (strings.Contains(filtered.Text, `"Limit"`) || !strings.Contains(filtered.Note, "until there is enough: 5 items")) {
+			t.Errorf("%s: %s -- %s", target, filtered.Text, filtered.Note)
 		}
 	}
 }

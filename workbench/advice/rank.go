@@ -55,6 +55,9 @@ const (
 	enoughHeadroom = 2
 )
 
+// mostPartitions is how many partitions a tiny query may read to count as served.
+const mostPartitions = 1000
+
 // ranker compares designs.
 type ranker struct {
 	proposer
@@ -102,7 +105,7 @@ func (s *ranker) scoreOf(d *Design) score {
 			continue
 		}
 		if s.tiny(q) {
-			if s.served(d, extras, q).Kind >= Filtered && !s.filterCheaper(d, []int{i}) {
+			if v := s.served(d, extras, q); v.Partitions > mostPartitions || v.Kind >= Filtered && !s.filterCheaper(d, []int{i}) {
 				c.rare += rate
 			}
 			continue

@@ -148,8 +148,13 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 		s.oneItem(r, q, hash, sort)
 	case s.serve(in, q).Kind == FullScan:
 		operation = "Scan"
-		notes = append(notes, "reads the whole table")
-		r.Limit = 0
+		notes = append(notes, wholeTable)
+		switch {
+		case len(q.Order) > 0:
+			notes = append(notes, sorts(q))
+		case q.Limit > 0:
+			notes = append(notes, enough(q))
+		}
 		r.FilterExpression = strings.Join(s.conditions(r, q, nil), " AND ")
 	default:
 		operation = "Query"
@@ -266,13 +271,27 @@ func (s dynamoWriter) keyCondition(r *request, d *Design, q *queries.Query, hash
 	case bound > 0:
 		r.KeyConditionExpression += " AND begins_with(" + r.name(sort.name) + ", " + r.value(sort.typ, begin) + ")"
 	}
+	r.FilterExpression = strings.Join(s.conditions(r, q, used), " AND ")
+	behind := slices.ContainsFunc(q.Equal, func(e queries.Bound) bool { return !slices.Contains(used, e.Column) }) ||
+		slices.ContainsFunc(q.Ranges, func(x queries.Range) bool { return !slices.Contains(used, x.Column) })
+	switch ordered := s.ordered(d, q, boundPrefix(d, q)) == ""; {
+	case !ordered:
+		notes = append(notes, sorts(q))
+	case behind && q.Limit > 0:
+		notes = append(notes, enough(q))
+	default:
+		r.Limit = q.Limit
+	}
 	if slices.ContainsFunc(q.Order, func(o queries.Order) bool { return o.Desc }) {
 		no := false
 		r.ScanIndexForward = &no
 	}
-	r.FilterExpression = strings.Join(s.conditions(r, q, used), " AND ")
-	r.Limit = q.Limit
 	return notes
+}
+
+// enough says how an application takes the first rows of a query that DynamoDB filters.
+func enough(q *queries.Query) string {
+	return fmt.Sprintf("page by page, until there is enough: %s; DynamoDB's Limit counts items before it filters them", countOf(float64(q.Limit), "item"))
 }
 
 // conditions returns a query's restrictions on columns that are not in used.

@@ -44,6 +44,12 @@ func (s cqlWriter) write(d *Design, v *Verdict) {
 		}
 		i = next
 	}
+	for i := range v.Statements {
+		x := &v.Statements[i]
+		if slices.ContainsFunc(v.Ways, func(w Ways) bool { return w.Line == x.Line && w.way().Way == indexName }) {
+			x.Note = strings.Replace(x.Note, wholeTable, wholeTable+" without the index", 1)
+		}
+	}
 }
 
 // single writes a query that stands alone, and what it writes into further tables.
@@ -134,7 +140,8 @@ func (s cqlWriter) tree(d *Design, table string, q *queries.Query) (made syntax.
 			}
 		}
 		if len(order) < len(x.OrderBy) {
-			notes = append(notes, "the application sorts the rows")
+			notes = append(notes, sorts(q))
+			x.Limit = nil // it would cut rows before they are sorted
 		}
 		for _, r := range q.Ranges {
 			if r.Prefix {
@@ -143,7 +150,7 @@ func (s cqlWriter) tree(d *Design, table string, q *queries.Query) (made syntax.
 		}
 		x.OrderBy, x.AllowFiltering = order, kind >= Filtered || len(q.Filter) > 0
 		if kind == FullScan {
-			notes = append(notes, "reads the whole table")
+			notes = append(notes, wholeTable)
 		}
 		made = x
 	case *syntax.Insert:
@@ -179,6 +186,17 @@ func (s cqlWriter) tree(d *Design, table string, q *queries.Query) (made syntax.
 		made = x
 	}
 	return made, append(notes, s.storedNotes(d, q)...)
+}
+
+// wholeTable is the note of a query that no key serves.
+const wholeTable = "reads the whole table"
+
+// sorts says what the application does if the rows do not come in the order that a query asks for.
+func sorts(q *queries.Query) string {
+	if q.Limit > 0 {
+		return fmt.Sprintf("the application sorts the rows, and takes the first %s", number(float64(q.Limit)))
+	}
+	return "the application sorts the rows"
 }
 
 // boundPrefix returns how many clustering columns, from the first one on, a query binds.

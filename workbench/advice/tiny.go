@@ -5,6 +5,8 @@ package advice
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
@@ -76,49 +78,70 @@ func (s *traffic) tooDear(rate float64) bool {
 	return s.load.writes > most*rate && s.load.from == FromQueries
 }
 
-// Unserved is a query that neither the table nor a further table serves, and why that is right.
+// Unserved is a query that neither the table's key nor a further table serves, and why that is right.
 type Unserved struct {
 	Line  int     `json:"line"`
 	Share float64 `json:"share"` // of the load
+	How   string  `json:"how"`   // what the application does then: left unserved, filtered, or served by an index
 	Why   string  `json:"why"`
 }
 
-// unserved returns the unserved queries of a design.
-func (s *ranker) unserved(d *Design, extras []Extra) []Unserved {
+// Text says it in a sentence.
+func (u *Unserved) Text() string {
+	return fmt.Sprintf("line %d is %s, %s of the load: %s", u.Line, u.How, percent(u.Share), u.Why)
+}
+
+// unserved returns the unserved queries of a design. ways holds what its key does not serve.
+func (s *ranker) unserved(d *Design, extras []Extra, ways []Ways) []Unserved {
 	out := []Unserved{}
 	for i := range s.qs {
 		q := &s.qs[i]
 		if why := s.refused(d, q); why != "" {
 			if s.speaks(q) {
-				out = append(out, Unserved{q.Line, s.shareOf(q), fmt.Sprintf("%s of the load: %s", percent(s.shareOf(q)), why)})
+				out = append(out, Unserved{Line: q.Line, Share: s.shareOf(q), How: "left unserved", Why: why})
 			}
 			continue
 		}
-		if q.Verb == queries.Insert || s.served(d, extras, q).Kind < Filtered {
+		v := s.served(d, extras, q)
+		if q.Verb == queries.Insert || v.Kind < Filtered {
 			continue
 		}
-		u := Unserved{Line: q.Line, Share: s.shareOf(q)}
-		v := s.served(d, extras, q)
+		u := Unserved{Line: q.Line, Share: s.shareOf(q), How: "left unserved"}
 		what := "the whole table is read"
 		if v.Kind == Filtered {
-			what = "partitions are filtered"
+			u.How, what = "filtered", v.Why
 		}
+		dear := ""
+		if s.tooDear(rateOf(q)) {
+			dear = fmt.Sprintf("a further %s for it would add %s writes/s for %s/s", s.o.Target.furtherKind(), number(s.load.writes), countOf(rateOf(q), "read"))
+			if t := s.moreNodes(1); t != "" {
+				dear += " (" + t + ")"
+			}
+			what += "; " + dear
+		}
+		index := slices.IndexFunc(ways, func(w Ways) bool { return w.Line == q.Line && w.way().Way == indexName })
 		switch {
 		case q.Writes():
-			u.Why = fmt.Sprintf("%s: %s, %s; write by the whole primary key", percent(u.Share)+" of the load", what, v.Why)
-		case s.tooDear(rateOf(q)):
-			more := ""
-			if t := s.moreNodes(1); t != "" {
-				more = " (" + t + ")"
+			u.Why = fmt.Sprintf("%s; write by the whole primary key", what)
+		case index >= 0:
+			w := &ways[index]
+			u.How = "served by an index"
+			u.Why = fmt.Sprintf("a storage-attached index costs %s, and reading without it %s", w.way().costText(), w.without().costText())
+			if dear != "" {
+				u.Why += "; " + dear
 			}
-			u.Why = fmt.Sprintf("%s of the load: %s; a further %s for it would add %s writes/s for %s reads/s%s. %s", percent(u.Share), what, s.o.Target.furtherKind(), number(s.load.writes), number(rateOf(q)), more, s.o.Target.otherWay(rateOf(q)))
-		case s.filterCheaper(d, []int{i}):
-			filter, further := s.filterCosts(d, []int{i})
-			u.Why = fmt.Sprintf("%s of the load: %s, %s. That costs a %sth of what the writes to a further %s would cost", percent(u.Share), what, v.Why, number(math.Round(further/filter)), s.o.Target.furtherKind())
+			u.Why += fmt.Sprintf(". On Cassandra itself, create it with %s (without it the statement is the same)", strings.TrimSuffix(w.way().DDL, ";"))
 		case s.changedOrder(q) != "":
-			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.changedOrder(q))
+			u.Why = fmt.Sprintf("%s. %s", what, s.changedOrder(q))
+		case s.filterCheaper(d, []int{i}):
+			w := s.reading(d, i)
+			filter, further, _ := s.filterCosts(d, []int{i})
+			u.Why = fmt.Sprintf("%s. Each query reads %s; the writes to a further %s would cost %s times as much", what, w.Reads, s.o.Target.furtherKind(), number(math.Round(10*further/filter)/10))
+		case v.Kind == Filtered && !s.growthOf(d).Unbounded:
+			w := s.reading(d, i)
+			u.Why = fmt.Sprintf("%s. Each query reads %s, which costs %s in all", what, w.Reads, w.costText())
 		default:
-			u.Why = fmt.Sprintf("%s of the load: %s, %s. %s", percent(u.Share), what, v.Why, s.o.Target.otherWay(rateOf(q)))
+			u.Why = fmt.Sprintf("%s. %s", what, s.o.Target.otherWay(rateOf(q)))
 		}
 		out = append(out, u)
 	}
@@ -158,7 +181,7 @@ func (t Target) otherWay(rate float64) string {
 	case t == Keyspaces:
 		return "Filter it now and then, or ask a copy of the table elsewhere"
 	case rate >= often:
-		return "Keep what it asks for as rows come, such as sums in a counter table, ask a copy of the table, or give the column a storage-attached index"
+		return "Keep what it asks for as rows come, such as sums in a counter table, or ask a copy of the table"
 	}
-	return "Filter it now and then, ask a copy of the table, or give the column a storage-attached index"
+	return "Filter it now and then, or ask a copy of the table"
 }

@@ -38,6 +38,7 @@ type Verdict struct {
 	Statements  []Statement     `json:"statements"`             // the queries for the advised tables
 	Extras      []Extra         `json:"extras"`
 	Unserved    []Unserved      `json:"unserved"`             // queries that are rare, or that no table serves
+	Ways        []Ways          `json:"ways"`                 // to serve what the key does not serve
 	KeyShards   *KeyShards      `json:"key_shards,omitempty"` // if only few keys need the shards
 	Nodes       *NodesNeeded    `json:"nodes,omitempty"`      // that the writes need; only of the user's own
 	Cache       string          `json:"cache,omitempty"`      // why a cache is needed
@@ -82,7 +83,8 @@ func (s *Study) verdict(list []ranked) *Verdict {
 	if v.Extras == nil {
 		v.Extras = []Extra{}
 	}
-	v.Unserved = s.unserved(d, v.Extras)
+	v.Ways = s.ways(d, v.Extras)
+	v.Unserved = s.unserved(d, v.Extras, v.Ways)
 	v.Cache = s.cache(d, s.heat(d))
 	v.Fence = s.fence(d, c)
 	v.KeyShards = s.keyShards(d, s.indexed(d))
@@ -248,9 +250,6 @@ func (s *Study) reasons(list []ranked) []string {
 		} else {
 			add("no row %sis lost: the primary key is different in each of %s", which, countOf(float64(s.p.Rows-m.Unkeyed), "row"))
 		}
-		if m.Unkeyed > 0 {
-			add("%s have no value in %s, and have no place under this key: they count for none of its figures", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
-		}
 		if s.byTime(d) {
 			columns := strings.Join(s.notTime(d), ", ")
 			add("that holds as long as no two rows with the same %s have the same %s", columns, s.timeIn(d))
@@ -259,6 +258,9 @@ func (s *Study) reasons(list []ranked) []string {
 					columns, number(needed), s.timeIn(d), stepText(resolution(s.p.Column(s.timeIn(d)))), number(known))
 			}
 		}
+	}
+	if m.Unkeyed > 0 && c.lost == 0 {
+		add("%s have no value in %s, and have no place under this key: they count for none of its figures", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
 	}
 	if b := s.bucketColumnOf(d); b != nil {
 		if t := s.p.Column(b.Of).Made; t != nil {

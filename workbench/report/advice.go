@@ -92,7 +92,7 @@ func (w *paper) verdict(r *advice.Report) {
 		}
 	}
 	for _, u := range v.Unserved {
-		w.item(fmt.Sprintf("line %d is left unserved, %s", u.Line, u.Why))
+		w.item(u.Text())
 	}
 	if v.Cache != "" {
 		w.item(v.Cache)
@@ -321,6 +321,9 @@ func (w *paper) designs(r *advice.Report) {
 				} else {
 					w.text(9, fmt.Sprintf("→ %s%s; about %s", q.Service, why, rowsText(q.Rows)))
 				}
+				for _, x := range waysOf(r.Verdict, q.Line) {
+					w.hang("         · ", 11, wayText(&x))
+				}
 				break
 			}
 		}
@@ -363,6 +366,23 @@ func designText(design string, most int) string {
 	}
 	shards := shorten(design[at:], most/2)
 	return shorten(design[:at], most-len([]rune(shards))) + shards
+}
+
+// waysOf returns the ways to serve a query that the table's key does not serve.
+func waysOf(v *advice.Verdict, line int) []advice.Way {
+	for i := range v.Ways {
+		if v.Ways[i].Line == line {
+			return v.Ways[i].Ways
+		}
+	}
+	return nil
+}
+
+func wayText(w *advice.Way) string {
+	if w.Taken {
+		return w.Text() + " (taken)"
+	}
+	return w.Text()
 }
 
 // rowsText formats an estimated number of rows.

@@ -182,7 +182,7 @@ func (p *advicePage) verdict() {
 		p.put("<p>", sentence(bucketText(v.Bucket)), "</p>\n")
 	}
 	for _, u := range v.Unserved {
-		p.put(fmt.Sprintf("<p>Line %d is left unserved, ", u.Line), u.Why, ".</p>\n")
+		p.put("<p>", sentence(p.hide.text(u.Text())), "</p>\n")
 	}
 	if v.Cache != "" {
 		p.put("<p>", sentence(v.Cache), "</p>\n")
@@ -362,7 +362,15 @@ func (p *advicePage) designs() {
 					if q.By != "" {
 						by = fmt.Sprintf("by the further %s; by this key: ", q.By)
 					}
-					p.put("<li><code>", p.hide.statement(given.Text), "</code>: ", by+strings.TrimSuffix(q.Service+": "+p.hide.text(q.Why), ": "), "</li>\n")
+					p.put("<li><code>", p.hide.statement(given.Text), "</code>: ", by+strings.TrimSuffix(q.Service+": "+p.hide.text(q.Why), ": "), "")
+					if ways := waysOf(p.r.Verdict, q.Line); len(ways) > 0 {
+						p.raw("\n<ul>\n")
+						for i := range ways {
+							p.put("<li>", sentence(wayText(&ways[i])), "</li>\n")
+						}
+						p.raw("</ul>\n")
+					}
+					p.raw("</li>\n")
 					break
 				}
 			}
