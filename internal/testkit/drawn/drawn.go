@@ -286,8 +286,10 @@ func (s *Set) write(r *rand.Rand) {
 		}
 		put(kind, fmt.Sprintf("kind-%d", a.kind))
 		put(when, s.time.write(t))
+		fine := s.time.fine
 		if mixed && i%3 == 0 {
 			put(when, second.write(t))
+			fine = time.Second
 		}
 		put(day, s.dayTime.write(t.Truncate(24*time.Hour)))
 		n := i
@@ -306,7 +308,7 @@ func (s *Set) write(r *rand.Rand) {
 			from := r.IntN(27)
 			put(note, filler[from:from+s.noteLen])
 		}
-		for ro, instant := range map[role]time.Time{when: t, day: t.Truncate(24 * time.Hour)} {
+		for ro, instant := range map[role]time.Time{when: t.Truncate(fine), day: t.Truncate(24 * time.Hour)} {
 			if name := s.roles[ro]; name != "" {
 				s.instants[name+"\x00"+row[s.at(name)]] = instant
 			}

@@ -473,6 +473,19 @@ func (s *Set) figures() {
 		fine = s.ids.fine
 	}
 	t.First, t.Last = at(s.arrivals[0].at).Truncate(fine), at(s.arrivals[len(s.arrivals)-1].at).Truncate(fine)
+	if s.roles[when] != "" { // some rows may have coarser times, in another form
+		t.First, t.Last = t.Last, t.First
+		for _, row := range s.Rows {
+			if at, ok := s.Instant(t.EventTime, row[s.at(t.EventTime)]); ok {
+				if at.Before(t.First) {
+					t.First = at
+				}
+				if at.After(t.Last) {
+					t.Last = at
+				}
+			}
+		}
+	}
 	if s.zeros {
 		t.Texts = append(t.Texts, s.roles[entity])
 	}
