@@ -19,13 +19,14 @@ import (
 // explainCmd holds the arguments of `evenkeel explain`.
 type explainCmd struct {
 	CQL          string        `name:"cql" placeholder:"HOST[:PORT]" default:"127.0.0.1:9042" help:"The front door to ask (${default})."`
+	DynamoDB     string        `name:"dynamodb" placeholder:"URL" help:"Ask this DynamoDB door instead: http://127.0.0.1:8000."`
 	Keyspace     string        `placeholder:"NAME" help:"Keyspace of unqualified names."`
 	User         string        `placeholder:"NAME" help:"Account to ask as, where the door wants one."`
 	PasswordFile string        `placeholder:"FILE" help:"File with its password."`
 	Timeout      time.Duration `default:"10s" help:"How long the door may take (${default})."`
 	JSON         bool          `name:"json" help:"Print the plan as JSON: table, layout, access, shards, statements."`
 
-	Statement string `arg:"" help:"A CQL statement. It is planned, not executed."`
+	Statement string `arg:"" help:"A CQL statement, or with --dynamodb an operation and its request: 'Query {…}'. It is planned, not executed."`
 }
 
 // explained is the JSON output of explain.
@@ -38,6 +39,9 @@ type explained struct {
 func (e *explainCmd) Run(std *stdio) error {
 	ctx, cancel := context.WithTimeout(context.Background(), e.Timeout)
 	defer cancel()
+	if e.DynamoDB != "" {
+		return e.explainRequest(ctx, std)
+	}
 	options := cluster.Options{Contacts: []string{e.CQL}}
 	links := store.LinkOptions{Version: wire.V4, Keyspace: e.Keyspace}
 	if e.User != "" {
@@ -136,11 +140,7 @@ func printPlan(std *stdio, out *explained) {
 	if n := len(out.Shards); n > 0 {
 		fmt.Fprintf(std.out, "shards: %d (%s)\n", n, ranges(out.Shards))
 	}
-	if n := len(out.Buckets); n == 1 {
-		fmt.Fprintf(std.out, "buckets: 1 (%s)\n", out.Buckets[0])
-	} else if n > 1 {
-		fmt.Fprintf(std.out, "buckets: %d (%s to %s)\n", n, out.Buckets[0], out.Buckets[n-1])
-	}
+	printBuckets(std, out.Buckets)
 	for _, s := range out.Statements {
 		fmt.Fprintf(std.out, "\n%s\n", s.CQL)
 		for i, v := range s.Values {
@@ -152,6 +152,15 @@ func printPlan(std *stdio, out *explained) {
 	}
 	if out.More {
 		fmt.Fprintln(std.out, "\n… and further statements, which are not shown")
+	}
+}
+
+// printBuckets prints when the visited buckets of time begin.
+func printBuckets(std *stdio, buckets []string) {
+	if n := len(buckets); n == 1 {
+		fmt.Fprintf(std.out, "buckets: 1 (%s)\n", buckets[0])
+	} else if n > 1 {
+		fmt.Fprintf(std.out, "buckets: %d (%s to %s)\n", n, buckets[0], buckets[n-1])
 	}
 }
 

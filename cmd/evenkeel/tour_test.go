@@ -196,6 +196,7 @@ func (u *tour) do(prompt, command string) string {
 		}
 		for i := range args {
 			args[i] = strings.Replace(args[i], "cql://127.0.0.1/", "cql://"+u.cql+"/", 1)
+			args[i] = strings.Replace(args[i], "http://127.0.0.1:8000", "http://"+u.dynamo, 1)
 		}
 		var out bytes.Buffer
 		run(args, &out, &out)

@@ -55,6 +55,7 @@ const (
 	ByRequest                  // as names of the members of RequestItems
 	ByAction                   // in TableName of each action of TransactItems
 	InStatements               // in PartiQL
+	InAsked                    // in the request that it is about
 )
 
 // Operations lists all operations. The limits of answers are DynamoDB's.
@@ -88,6 +89,7 @@ var Operations = []Operation{
 	{Name: "ListStreams", New: empty[ListStreams], Service: Streams, About: Feeds},
 	{Name: "DescribePartitions", New: empty[DescribePartitions], Service: Own, About: Tables, Names: ByTableName},
 	{Name: "Reshard", New: empty[Reshard], Service: Own, About: Layouts, Names: ByTableName, Writes: true},
+	{Name: "Explain", New: empty[Explain], Service: Own, About: Layouts, Names: InAsked},
 	{Name: "DescribeEndpoints", New: empty[DescribeEndpoints], Service: DynamoDB},
 	{Name: "DescribeLimits", New: empty[DescribeLimits], Service: DynamoDB},
 }

@@ -246,17 +246,10 @@ func (f *Fanout) String() string {
 	if fetch := f.Fetch(some[0], f.Start, nil, 0); fetch != nil {
 		s += "\n  " + fetch.Describe()
 	}
-	if f.query.Filter != nil {
-		s += fmt.Sprintf("\n  then filter %s", f.query.Filter)
-	}
-	if f.query.Projection != nil {
-		s += fmt.Sprintf("\n  then projection %s", f.query.Projection)
-	}
-	if f.query.Select == api.SelectCount {
-		s += "\n  then count"
-	}
-	if f.query.Limit > 0 {
-		s += fmt.Sprintf("\n  then limit %d", f.query.Limit)
+	var then []string
+	f.thenText(&then)
+	for _, text := range then {
+		s += "\n  then " + text
 	}
 	return s
 }

@@ -187,6 +187,8 @@ func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Respons
 		return r.definitions.DescribePartitions(ctx, q, use)
 	case *api.Reshard:
 		return r.mover.Do(ctx, q, use)
+	case *api.Explain:
+		return r.items.Explain(ctx, q.Asked, use)
 	case *api.ListTables:
 		return r.definitions.ListTables(ctx, q, use)
 	case *api.TagResource:

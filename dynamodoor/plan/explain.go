@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
+)
+
+// Explained is a plan in the form that is shown to the user.
+type Explained struct {
+	Table    string             `json:"table,omitempty"` // empty: no write-sharded table is named
+	Layout   string             `json:"layout,omitempty"`
+	Rule     string             `json:"rule,omitempty"`    // the shard rule that declared the layout
+	Access   string             `json:"access"`            // how the shards are read or written
+	Order    string             `json:"order,omitempty"`   // the attribute that items are merged by
+	Shards   []int              `json:"shards,omitempty"`  // those that the request can visit
+	Buckets  []string           `json:"buckets,omitempty"` // under strategy time: when the visited buckets begin
+	Requests []ExplainedRequest `json:"requests"`          // the physical ones
+	Then     []string           `json:"then,omitempty"`    // what the door does with their answers
+	More     bool               `json:"more,omitempty"`    // there are more shards than are shown
+}
+
+// ExplainedRequest is a physical request.
+type ExplainedRequest struct {
+	Operation string          `json:"operation"`
+	Request   json.RawMessage `json:"request"`
+	Text      string          `json:"text"`
+}
+
+// mostExplained is the largest number of shards in an explanation.
+const mostExplained = 1000
+
+// Explain describes the plan of a request. list has the buckets of the logical partition that a
+// Fanout in parts reads.
+func Explain(p Plan, q api.ItemRequest, tables Tables, list timebucket.Directory) (*Explained, error) {
+	out := &Explained{Access: "plain table"}
+	var t *Table
+	q.EachTable(func(name string) {
+		if t == nil {
+			t = tables(name)
+		}
+	})
+	if t == nil || p == nil {
+		out.add(q)
+		return out, nil
+	}
+	out.Table, out.Layout = t.Logical.Name, t.layoutText()
+	switch p := p.(type) {
+	case *Search:
+		out.Access = "looks for the item in all shards"
+		for get := range p.Gets() {
+			out.add(get)
+		}
+		out.Then = []string{"where the item is: " + q.Describe()}
+	case *Fanout:
+		return out, p.explain(out, list)
+	case *Direct:
+		p.explain(out, t, q)
+	}
+	return out, nil
+}
+
+func (out *Explained) add(q api.Request) {
+	text := q.Operation()
+	if q, ok := q.(api.ItemRequest); ok {
+		text = q.Describe()
+	}
+	out.Requests = append(out.Requests, ExplainedRequest{q.Operation(), q.AppendJSON(nil), text})
+}
+
+// visit notes shards and their buckets.
+func (out *Explained) visit(t *Table, shards ...int) {
+	for _, n := range shards {
+		if len(out.Shards) == mostExplained {
+			out.More = true
+			return
+		}
+		if !slices.Contains(out.Shards, n) {
+			out.Shards = append(out.Shards, n)
+		}
+		if t.timing == nil {
+			continue
+		}
+		if at := t.timing.startText(t.timing.grid.Bucket(n)); !slices.Contains(out.Buckets, at) {
+			out.Buckets = append(out.Buckets, at)
+		}
+	}
+}
+
+// startText returns the beginning of a bucket.
+func (t *timing) startText(bucket int64) string {
+	return timebucket.TextOf(t.grid.Start(bucket), timebucket.DateTime) + "Z"
+}
+
+func (d *Direct) explain(out *Explained, t *Table, q api.ItemRequest) {
+	out.Access = "one shard"
+	hidden := func(keys ...attribute.Item) {
+		for _, key := range keys {
+			if v, ok := key.Get(t.keyName()); ok && t.Layout != nil {
+				if _, n, err := t.cut(v); err == nil {
+					out.visit(t, n)
+				}
+			}
+		}
+	}
+	switch r := d.Request.(type) {
+	case *api.GetItem:
+		hidden(r.Key)
+	case *api.PutItem:
+		hidden(r.Item)
+	case *api.UpdateItem:
+		hidden(r.Key)
+	case *api.DeleteItem:
+		hidden(r.Key)
+	case *api.Query:
+		if v, ok := r.KeyCondition.EqualTo(t.keyName()); ok && r.Index == "" {
+			hidden(attribute.NewItem(attribute.Attribute{Name: t.keyName(), Value: v}))
+		}
+	case *api.Scan:
+		out.Access = "scan"
+	default:
+		out.Access = "each item in its shard"
+	}
+	if q, ok := q.(*api.Query); ok && q.Index != "" {
+		out.Access = "an index that is not sharded"
+	}
+	out.add(d.Request)
+}
+
+func (f *Fanout) explain(out *Explained, list timebucket.Directory) error {
+	f.thenText(&out.Then)
+	out.Order = f.sort
+	if !f.InParts() {
+		out.Access = "all shards, merged"
+		out.visit(f.table, f.Shards...)
+		return f.addFetches(out)
+	}
+	if out.Access = "the shards of its range, one after the other, as many as the page needs"; f.timed {
+		out.Access = "the buckets of its range, one after the other, as many as the page needs"
+	}
+	for part, err := range f.Parts(list) {
+		if err != nil {
+			return err
+		}
+		if out.visit(f.table, part.Shards...); out.More {
+			break
+		}
+	}
+	return f.addFetches(out)
+}
+
+func (f *Fanout) addFetches(out *Explained) error {
+	for _, n := range out.Shards {
+		if q := f.Fetch(n, f.Start, nil, f.query.Limit); q != nil {
+			out.add(q)
+		}
+	}
+	return nil
+}
+
+// thenText appends what the door does with the rows.
+func (f *Fanout) thenText(then *[]string) {
+	if f.query.Filter != nil {
+		*then = append(*then, fmt.Sprintf("filter %s", f.query.Filter))
+	}
+	if f.query.Projection != nil {
+		*then = append(*then, fmt.Sprintf("projection %s", f.query.Projection))
+	}
+	if f.query.Select == api.SelectCount {
+		*then = append(*then, "count")
+	}
+	if f.query.Limit > 0 {
+		*then = append(*then, fmt.Sprintf("limit %d", f.query.Limit))
+	}
+}
+
+// layoutText returns the table's layout in the form of its tag.
+func (t *Table) layoutText() string {
+	l := t.Layout
+	if l == nil {
+		return "sharded indexes alone"
+	}
+	words := []string{"strategy=" + l.Strategy.String()}
+	switch l.Strategy {
+	case shard.Time:
+		words = append(words, "bucket="+l.Width.String())
+		switch l.Numbers {
+		case timebucket.Seconds:
+			words = append(words, "unit=seconds")
+		case timebucket.Milliseconds:
+			words = append(words, "unit=milliseconds")
+		}
+	case shard.Rollover:
+		return strings.Join(append(words, fmt.Sprintf("rows=%d", l.Fill.Rows), fmt.Sprintf("max=%d", l.Max)), " ")
+	}
+	if t.adopted != nil {
+		words = append([]string{"adopt=" + map[bool]string{false: "suffix", true: "prefix"}[t.adopted.affix.Front]}, words...)
+	}
+	return strings.Join(append(words, fmt.Sprintf("shards=%d", l.N)), " ")
+}
