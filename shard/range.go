@@ -4,6 +4,7 @@ package shard
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func AppendPlaces(dst []int, ranges ...Range) []int {
 		return dst
 	}
 	sorted := slices.SortedFunc(slices.Values(ranges), func(a, b Range) int { return a.Base - b.Base })
-	last := 0
+	last := math.MinInt // the place of a plain table is 0
 	for _, r := range sorted {
 		for n := max(last, r.Base) + 1; n <= r.Last(); n++ {
 			dst = append(dst, n)
