@@ -56,6 +56,11 @@
 // stubs any more. Such a change continues to its end, and another change follows, again to new
 // places.
 //
+// # Two tables
+//
+// The old and the new place of an item may be in two physical tables. In step cleaning the first one
+// is then deleted as a whole, and what comes late finds no table.
+//
 // # Rules
 //
 // Each rule of rule.go is needed: if one is switched off, the exploration in explore_test.go finds

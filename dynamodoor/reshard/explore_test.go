@@ -17,7 +17,7 @@ import (
 // any door, and the mover, which may take the first change back. The exploration tries every order
 // of their acts. Each answer that counts must have a linearization, in which the writes of unknown
 // outcome are anywhere after they began, or nowhere. A Scan must show an item that is there all the
-// time once.
+// time once. If the places are in two physical tables, the first one is deleted at the end.
 
 // op is a write: put a value, delete, put a value if there is none, or add 1.
 type op struct {
@@ -53,7 +53,10 @@ const (
 	stub   int8 = -1
 )
 
-func isStub(v int8) bool { return v <= stub }
+func isStub(v int8) bool { return v <= stub && v != dropped }
+
+// dropped is a place whose physical table was deleted.
+const dropped int8 = -101
 
 // entryKey returns the index's key of what is at a place, or 0 if it has no entry there. Adding 1
 // to an item does not change its key.
@@ -85,6 +88,7 @@ const (
 	answered // the door can send the answer
 	over     // the client has the answer
 	unknown  // nobody knows whether it was done; it may still be done
+	failed   // the store has refused it, because there is no such table
 )
 
 // view is a published state of the table: a step of a change.
@@ -154,6 +158,7 @@ type world struct {
 	fresh   bool // step moving was just published, and the item was created by it: it is at the new place
 	stalls  bool
 	second  bool // a second change follows
+	apart   bool // the first change is between two physical tables, of which the first is deleted at the end
 	back    Step // the step in which the change is taken back; None: it is not
 	limit   int
 }
@@ -245,11 +250,15 @@ func seen(v int8) Seen {
 	return Item
 }
 
-// act carries out the next act of a request on the item.
+// act carries out the next act of a request on the item, unless that needs a table that is gone.
 func (w *world) act(s *state, r *request, o *op) {
 	gave := OK
 	from, to := places(r.view.change)
 	old, now := &s.place[from], &s.place[to]
+	if *old == dropped && r.run.Act() != LookNew && r.run.Act() != WriteNew {
+		r.phase = failed
+		return
+	}
 	switch r.run.Act() {
 	case LookOld:
 		r.saw = *old
@@ -381,6 +390,21 @@ func (w *world) nexts(s state, prog []program) (out []next) {
 		case under:
 			n := s
 			w.act(&n, &n.ops[i], &w.ops[i])
+			if n.ops[i].phase == failed {
+				var left []config
+				for _, c := range decode(n.configs) {
+					if c.done&(1<<i) == 0 {
+						left = append(left, c)
+					}
+				}
+				n.ops[i], n.configs = request{phase: over}, encode(left)
+				wrong := ""
+				if len(left) == 0 {
+					wrong = fmt.Sprintf("%v is refused, and was done", w.ops[i])
+				}
+				add(n, wrong, "%v finds no table", w.ops[i])
+				continue
+			}
 			if !w.scan || n.place[1] > 0 || n.place[0] > 0 {
 				add(n, "", "%v: act %d: places %v", w.ops[i], o.run.Act(), n.place)
 			}
@@ -435,6 +459,16 @@ func (w *world) nexts(s state, prog []program) (out []next) {
 	case r.phase == under:
 		n := s
 		w.act(&n, &n.reading, nil)
+		if n.reading.phase == failed {
+			var all []config
+			for _, c := range decode(n.configs) {
+				c.read = noRead
+				all = append(all, c)
+			}
+			n.reading, n.configs = request{}, encode(all)
+			add(n, "", "the read finds no table")
+			break
+		}
 		add(n, "", "the read: act %d: places %v", r.run.Act(), n.place)
 	case r.phase == answered:
 		n := s
@@ -484,7 +518,11 @@ func (w *world) moves(s state, p program) (n state, what string, ok bool) {
 		n.barrier = p.view
 		return n, "passes the barrier of " + p.view.String(), true
 	case 's':
-		if old, _ := places(p.view.change); isStub(s.place[old]) {
+		switch old, _ := places(p.view.change); {
+		case w.apart && p.view.change == 0:
+			n.place[old] = dropped
+			return n, "deletes the first table", true
+		case isStub(s.place[old]):
 			n.place[old] = absent
 		}
 		return n, "deletes the stub", true
@@ -642,12 +680,17 @@ func TestExplored(t *testing.T) {
 		{ops: []op{create}, initial: absent, stalls: true, second: true},
 		{ops: []op{put20}, initial: 10, reads: 1, second: true},
 		{initial: 10, reads: 2, stalls: true, second: true},
+		{ops: []op{remove}, initial: 10, reads: 1, stalls: true, apart: true},
+		{ops: []op{create, add1}, initial: 10, stalls: true, apart: true},
+		{ops: []op{add1}, initial: 10, scan: true, apart: true},
+		{initial: 10, scan: true, stalls: true, reads: 1, apart: true},
+		{ops: []op{add1}, initial: 10, stalls: true, second: true, apart: true},
 	} {
 		if (raceDetector || testing.Short()) && len(w.ops)+int(w.reads) > 1 {
 			continue // the other worlds cover every rule without it
 		}
 		n, fault := w.explore()
-		t.Logf("%d states: %v, from %d, %d reads, scan %v (of an index %v), stalls %v", n, w.ops, w.initial, w.reads, w.scan, w.index, w.stalls)
+		t.Logf("%d states: %v, from %d, %d reads, scan %v (of an index %v), stalls %v, apart %v", n, w.ops, w.initial, w.reads, w.scan, w.index, w.stalls, w.apart)
 		if fault != nil {
 			t.Errorf("%v, from %d:\n%s", w.ops, w.initial, strings.Join(fault, "\n"))
 		}
