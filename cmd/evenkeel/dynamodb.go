@@ -120,6 +120,7 @@ func (d *dynamoDB) openEndpoint(ctx context.Context, s *serveCmd, keys *accesske
 	}
 	router := sharding.New(sharding.Options{
 		Backend: d.at, Log: log, Lease: endpointLease, Rules: s.dynamoDBRules(), ReplaceRules: s.ShardRulesReplace, Door: s.doorName(),
+		Rights: keys != nil && keys.Differ(),
 	})
 	if err := router.Start(ctx); errors.Is(err, definitions.ErrOtherRules) {
 		return nil, withHint(err, otherRules)

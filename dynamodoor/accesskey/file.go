@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -105,6 +106,11 @@ func (k *Key) check(behind bool) error {
 		return fmt.Errorf("%s: role %q is no ARN, such as arn:aws:iam::123456789012:role/name", k.ID, k.Role)
 	}
 	return nil
+}
+
+// Differ reports whether keys have rights at the endpoint other than the door's.
+func (k *Keys) Differ() bool {
+	return slices.ContainsFunc(k.all, func(key Key) bool { return !key.Door })
 }
 
 // All returns the keys in order.

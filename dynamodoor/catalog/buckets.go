@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -26,7 +27,9 @@ import (
 const BucketsTable = Table + ".buckets"
 
 // Owns reports whether a table is one of the door's own, which clients do not see.
-func Owns(name string) bool { return name == Table || name == BucketsTable }
+func Owns(name string) bool {
+	return name == Table || name == BucketsTable || strings.HasPrefix(name, SecondPrefix)
+}
 
 // CreateBuckets creates the directory's table, unless it exists.
 func (c *Catalog) CreateBuckets(ctx context.Context) error {

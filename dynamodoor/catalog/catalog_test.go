@@ -50,7 +50,13 @@ func TestEntryIsKeptWhole(t *testing.T) {
 	if s := moving.Layout.Spread([]byte("7")); s.N != 64 || s.Base != 8 {
 		t.Errorf("%v", s)
 	}
-	for _, e := range []*Entry{e, &byHand, &drawn, &timed, &numbered, &rolling, &moving} {
+	plain, dropping := *e, *e
+	plain.Layout, plain.Plain = shard.Plain(), true
+	plain.Layout.Generation = 7
+	plain.Change = &Change{Step: Preparing, Shards: 50, Second: SecondName("Tab")}
+	dropping.Physical, dropping.Floor = "evenkeel.of.Tab.1", 5
+	dropping.Change = &Change{Step: Dropping, Shards: 5, Second: "Tab", SecondID: "other"}
+	for _, e := range []*Entry{e, &byHand, &drawn, &timed, &numbered, &rolling, &moving, &plain, &dropping} {
 		kept := e.item()
 		got, err := kept.entry()
 		if err != nil {
@@ -58,6 +64,18 @@ func TestEntryIsKeptWhole(t *testing.T) {
 		}
 		if diff := cmp.Diff(e, got); diff != "" {
 			t.Errorf("(- written, + read)\n%s", diff)
+		}
+	}
+}
+
+// TestSecondNames checks that the names of second tables are those of tables, of the door's own, and
+// each another.
+func TestSecondNames(t *testing.T) {
+	long := strings.Repeat("x", 255)
+	for _, table := range []string{"Tab", long} {
+		a, b := SecondName(table), SecondName(table)
+		if a == b || len(a) > 255 || !Owns(a) || !strings.Contains(a, table[:3]) {
+			t.Errorf("%q and %q", a, b)
 		}
 	}
 }

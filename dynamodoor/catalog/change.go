@@ -26,7 +26,20 @@ type Change struct {
 	// show of these during a change. In the stored form the step then has a name that they do not
 	// know, so that they serve nothing of the table.
 	Beyond bool
+	// Second is the name of another physical table, if a plain table becomes a sharded one. In step
+	// Dropping, it is the first one, which is to be deleted.
+	Second   string
+	SecondID string // in step Dropping, the TableId of the table that is to be deleted
 }
+
+// These are the steps of a change that has a second physical table, before, after and instead of
+// those of package reshard. Doors of earlier releases know neither them nor the layout of a plain
+// table, and serve nothing of a table that has one.
+const (
+	Preparing = "preparing" // all doors learn of the change; the mover makes the second table
+	Dropping  = "dropping"  // all items are in the second table; the mover deletes the first one
+	Leaving   = "leaving"   // the change is taken back; the mover deletes the second table
+)
 
 // beyond is the end of the stored name of a step if Change.Beyond is true.
 const beyond = "+"
@@ -34,14 +47,16 @@ const beyond = "+"
 // change is a Change in its stored form.
 type change struct {
 	M struct {
-		Step   text `json:"step"`
-		Shards num  `json:"shards"`
-		Paused bit  `json:"paused"`
-		Hurry  bit  `json:"hurry"`
-		Base   num  `json:"base"`
-		Key    text `json:"key"`
-		Plain  bit  `json:"plain"`
-		Back   bit  `json:"back"`
+		Step     text `json:"step"`
+		Shards   num  `json:"shards"`
+		Paused   bit  `json:"paused"`
+		Hurry    bit  `json:"hurry"`
+		Base     num  `json:"base"`
+		Key      text `json:"key"`
+		Plain    bit  `json:"plain"`
+		Back     bit  `json:"back"`
+		Second   text `json:"second"`
+		SecondID text `json:"second_id"`
 	}
 }
 
@@ -58,6 +73,7 @@ func (i *item) setChange(e *Entry) {
 		}
 		i.Change.M.Step, i.Change.M.Shards, i.Change.M.Paused, i.Change.M.Hurry = text{step}, number(int64(c.Shards)), bit{c.Paused}, bit{c.Hurry}
 		i.Change.M.Base, i.Change.M.Key, i.Change.M.Plain, i.Change.M.Back = number(int64(c.Base)), text{c.Key}, bit{c.Plain}, bit{c.Back}
+		i.Change.M.Second, i.Change.M.SecondID = text{c.Second}, text{c.SecondID}
 	}
 }
 
@@ -69,7 +85,7 @@ func (i *item) readChange(e *Entry) (err error) {
 	}
 	if c := i.Change; c != nil {
 		step, marked := strings.CutSuffix(c.M.Step.S, beyond)
-		e.Change = &Change{Step: step, Beyond: marked, Paused: c.M.Paused.BOOL, Hurry: c.M.Hurry.BOOL, Key: c.M.Key.S, Plain: c.M.Plain.BOOL, Back: c.M.Back.BOOL}
+		e.Change = &Change{Step: step, Beyond: marked, Paused: c.M.Paused.BOOL, Hurry: c.M.Hurry.BOOL, Key: c.M.Key.S, Plain: c.M.Plain.BOOL, Back: c.M.Back.BOOL, Second: c.M.Second.S, SecondID: c.M.SecondID.S}
 		if c.M.Base.N != "" {
 			if e.Change.Base, err = strconv.Atoi(c.M.Base.N); err != nil {
 				return fmt.Errorf("the catalogue's entry of %s: base %q", i.Table.S, c.M.Base.N)

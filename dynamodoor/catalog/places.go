@@ -92,7 +92,11 @@ func (i *item) readPlaces(e *Entry) error {
 	if _, err := fmt.Sscan(p.M.Used.N, &e.Layout.Used); err != nil {
 		return fmt.Errorf("the catalogue's entry of %s: highest place %q", e.Table, p.M.Used.N)
 	}
-	e.Plain = p.M.Plain.BOOL
+	if e.Plain = p.M.Plain.BOOL; e.Layout.Base == shard.PlainPlace-1 {
+		generation := e.Layout.Generation
+		e.Layout = shard.Plain()
+		e.Layout.Generation = generation
+	}
 	for key, spread := range p.M.Own.M {
 		var o Own
 		if _, err := fmt.Sscanf(spread.S, "%d@%d/%d", &o.N, &o.Base, &o.Used); err != nil || o.N < 1 {

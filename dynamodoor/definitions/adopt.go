@@ -24,6 +24,9 @@ import (
 
 // adoptTagged adopts a table as its tag declares. e is the table's entry; nil: the table is plain.
 func (r *Definer) adoptTagged(ctx context.Context, q *api.TagResource, e *tables.Entry, name, value string, use func(api.Response) error) error {
+	if e == nil && !plan.DeclaresAdoption(value) {
+		return r.shardPlain(ctx, q, name, value, use)
+	}
 	a, err := plan.ParseAdoption(name, value)
 	switch {
 	case e != nil && e.Wrong != nil:
@@ -67,6 +70,28 @@ func (r *Definer) tagChange(ctx context.Context, q *api.TagResource, e *tables.E
 	}
 	if err := r.Mover.StartChange(ctx, e, mover.Wish{Shards: shards}); err != nil {
 		return err
+	}
+	return use(api.Empty{})
+}
+
+// shardPlain begins to make a plain table a sharded one, as its tag declares.
+func (r *Definer) shardPlain(ctx context.Context, q *api.TagResource, name, value string, use func(api.Response) error) error {
+	physical, err := r.taggable(ctx, nil, name)
+	switch {
+	case err != nil:
+		return err
+	case physical == nil:
+		return r.Backend.Answer(ctx, q, use)
+	}
+	shards, err := plan.DeclaredShards(name, value)
+	switch {
+	case err == nil && shards == 0:
+		return r.Backend.Answer(ctx, q, use) // it is a plain table
+	case err == nil:
+		_, err = r.Mover.StartPlain(ctx, name, shards)
+	}
+	if err != nil {
+		return r.Items.ToldOf(ctx, name, err)
 	}
 	return use(api.Empty{})
 }

@@ -145,7 +145,8 @@ func (r *Definer) show(t *plan.Table, p *api.TableResponse, use func(api.Respons
 	shown := *p
 	if len(p.Table.Key.Hash) == 0 { // AWS describes little of a table that is being deleted
 		last := *p.Table
-		last.Name, last.Definitions, last.Local, last.Global = t.Logical.Name, nil, nil, nil
+		last.Name, last.ARN = t.Logical.Name, t.LogicalARN(last.ARN)
+		last.Definitions, last.Local, last.Global = nil, nil, nil
 		shown.Table = &last
 		return use(&shown)
 	}
@@ -257,6 +258,9 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 		return r.Backend.Answer(ctx, q, use)
 	}
 	t, err := r.Tables.Physical(ctx, e.Physical)
+	if err == nil && t != nil && t.ID == e.ID {
+		err = r.moving(ctx, e)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -283,6 +287,9 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 		return tables.DoorError(err)
 	}
 	var deleted *api.TableResponse
+	if err := r.Tables.DropSecond(ctx, e.Entry); err != nil {
+		return tables.DoorError(err)
+	}
 	if t != nil {
 		err = r.Backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, func(a api.Response) error {
 			deleted = a.(*api.TableResponse)
@@ -347,6 +354,9 @@ func (r *Definer) ChangedPlain(ctx context.Context, operation string, names []st
 	if operation == "DeleteTable" {
 		dropping, err := r.Catalog.Drop(ctx, e)
 		if err == nil {
+			err = r.Tables.DropSecond(ctx, e)
+		}
+		if err == nil {
 			err = r.Tables.Unlist(ctx, dropping)
 		}
 		gone := &schema.Table{Name: name, Status: schema.Deleting}
@@ -358,13 +368,16 @@ func (r *Definer) ChangedPlain(ctx context.Context, operation string, names []st
 // ListTables lists the tables except the catalogue.
 func (r *Definer) ListTables(ctx context.Context, q *api.ListTables, use func(api.Response) error) error {
 	more := *q
+	if q.Start != "" {
+		more.Start = r.atStore(q.Start)
+	}
 	l := new(api.TablesResponse)
 	for {
 		last := ""
 		err := r.Backend.Answer(ctx, &more, func(a api.Response) error {
 			page := a.(*api.TablesResponse)
 			last = page.Last
-			l.Names = append(l.Names, slices.DeleteFunc(slices.Clone(page.Names), catalog.Owns)...)
+			l.Names = append(l.Names, r.listed(page.Names)...)
 			return nil
 		})
 		switch {
@@ -373,10 +386,10 @@ func (r *Definer) ListTables(ctx context.Context, q *api.ListTables, use func(ap
 		case last == "":
 			return use(l)
 		case len(l.Names) == q.Limit:
-			l.Last = last
+			l.Last = l.Names[len(l.Names)-1] // the name that clients know
 			return use(l)
 		}
-		more.Start, more.Limit = last, q.Limit-len(l.Names) // the page contained the catalogue
+		more.Start, more.Limit = last, q.Limit-len(l.Names) // the page contained tables of the door's own
 	}
 }
 
@@ -387,19 +400,32 @@ func (r *Definer) UpdateTimeToLive(ctx context.Context, q *api.UpdateTimeToLive,
 	if err == nil && e != nil {
 		err = plan.CheckName(q.Attribute)
 	}
+	if err == nil {
+		err = r.moving(ctx, e)
+	}
 	if err == nil && q.Enabled && e != nil && e.Change != nil && e.Plan != nil {
 		err = e.Plan.CheckExpiry(q.Attribute)
 	}
 	if err != nil {
 		return err
 	}
-	return r.Backend.Answer(ctx, q, use)
+	return r.Backend.Answer(ctx, &api.UpdateTimeToLive{Table: physicalARN(e, q.Table), TimeToLive: q.TimeToLive}, use)
 }
 
-// About passes on a request on a table that is the same for plain and sharded tables.
-func (r *Definer) About(ctx context.Context, table string, q api.Request, use func(api.Response) error) error {
-	if _, err := r.Tables.Sharded(table); err != nil {
+// DescribeTimeToLive passes the request on.
+func (r *Definer) DescribeTimeToLive(ctx context.Context, q *api.DescribeTimeToLive, use func(api.Response) error) error {
+	e, err := r.Tables.Sharded(q.Table)
+	if err != nil {
 		return err
 	}
-	return r.Backend.Answer(ctx, q, use)
+	return r.Backend.Answer(ctx, &api.DescribeTimeToLive{Table: physicalARN(e, q.Table)}, use)
+}
+
+// ListTags passes the request on.
+func (r *Definer) ListTags(ctx context.Context, q *api.ListTagsOfResource, use func(api.Response) error) error {
+	e, err := r.Tables.Sharded(q.ARN)
+	if err != nil {
+		return err
+	}
+	return r.Backend.Answer(ctx, &api.ListTagsOfResource{ARN: physicalARN(e, q.ARN), Next: q.Next}, use)
 }

@@ -34,6 +34,10 @@ func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Resp
 		values[keys[i]] = strings.Clone(t.Value)
 	}
 	own, indexes, err := plan.ShardingTags(name, keys)
+	if err == nil && !own {
+		err = r.moving(ctx, e)
+	}
+	q = &api.TagResource{ARN: physicalARN(e, q.ARN), Tags: q.Tags}
 	switch {
 	case err != nil:
 		return err
@@ -64,7 +68,11 @@ func (r *Definer) tagAgain(ctx context.Context, q *api.TagResource, e *tables.En
 // taggable describes the table that a tag is for; e is its entry. It returns nil if the store has
 // no such table. Its errors are for the client.
 func (r *Definer) taggable(ctx context.Context, e *tables.Entry, name string) (*schema.Table, error) {
-	physical, err := r.Tables.Physical(ctx, name)
+	at := name
+	if e != nil {
+		at = e.Physical
+	}
+	physical, err := r.Tables.Physical(ctx, at)
 	switch {
 	case err != nil:
 		return nil, err
@@ -95,6 +103,12 @@ func (r *Definer) Untag(ctx context.Context, q *api.UntagResource, use func(api.
 			return r.Items.ToldOf(ctx, name, plan.IndexTagStays(name, ix))
 		}
 	}
+	if !own {
+		if err := r.moving(ctx, e); err != nil {
+			return err
+		}
+	}
+	q = &api.UntagResource{ARN: physicalARN(e, q.ARN), Keys: q.Keys}
 	switch {
 	case !own || e == nil:
 		return r.Backend.Answer(ctx, q, use)

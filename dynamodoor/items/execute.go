@@ -29,7 +29,7 @@ func (r *Runner) Do(ctx context.Context, q api.Request, use func(api.Response) e
 			return use(a)
 		})
 		done := err == errOver
-		if err != nil && !done && by.First() != "" && Verdict(err) {
+		if err != nil && !done && by.Any() && Verdict(err) {
 			ok, e := r.hold(ctx, q, &by)
 			if e != nil {
 				err = e
@@ -138,6 +138,10 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *uses) (plan.Plan, 
 			if r.Tables.Shared() && r.Tables.Stale(e) {
 				stale = e.Table
 			}
+		}, func(name string) {
+			if r.Tables.Shared() {
+				by.Plain(name)
+			}
 		})
 		if err == nil && by.missing != nil {
 			if err := r.readMissing(ctx, by); err != nil {
@@ -158,8 +162,8 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *uses) (plan.Plan, 
 	}
 }
 
-// planWith makes the plan and calls of for each sharded table in it.
-func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, of func(*tables.Entry)) (plan.Plan, error) {
+// planWith makes the plan. It calls of for each sharded table in it, and plain for each other one.
+func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, of func(*tables.Entry), plain func(name string)) (plan.Plan, error) {
 	all := r.Tables.All()
 	var wrong error
 	p, err := plan.Make(q, func(name string) *plan.Table {
@@ -170,6 +174,7 @@ func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, of func(
 		}
 		e := all[name]
 		if e == nil {
+			plain(name)
 			return nil
 		}
 		if e.InUse() {

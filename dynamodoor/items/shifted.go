@@ -23,6 +23,7 @@ func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
 		Retried: func(ctx context.Context, do func() error) error { return backend.Retried(ctx, until, do) },
 		Stamp:   func() string { return strconv.FormatUint(r.Draw(), 36) + strconv.FormatInt(r.stamps.Add(1), 36) },
 		Of:      by.Of,
+		Seconds: by.Seconds,
 		Tables:  by.Table,
 	}
 	s.Own = func(ctx context.Context, q api.Request, use func(api.Response) error) error {

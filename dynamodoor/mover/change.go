@@ -34,6 +34,7 @@ type Mover struct {
 	Items   *items.Runner
 	Log     *slog.Logger
 	Caution time.Duration // time for which the stubs of a table stay after its layout was changed
+	Rights  bool          // clients have rights of their own at the endpoint
 
 	problems sync.Map // the error that stops a change, by table
 	kept     sync.Map // catalog.Progress of each change that this mover works on, by table
@@ -108,8 +109,26 @@ func (r *Mover) reshardPlain(ctx context.Context, q *api.Reshard, use func(api.R
 	case q.Action == "status":
 		return use(&api.ReshardResponse{Value: reshard.Status{Table: t.Name, Phase: reshard.NoPhase}})
 	}
-	return exception.Invalid("table %s is a plain one: a plain table is not made a sharded one while it is in use yet, since its items have no shard in their key; "+
-		"create a table with the tag %s, and copy the items", t.Name, plan.Tag)
+	switch {
+	case q.Action == "plan" && q.Key == nil:
+		o, err := r.outlookPlain(ctx, t.Name, q.Shards)
+		if err != nil {
+			return err
+		}
+		return use(&api.ReshardResponse{Value: o})
+	case q.Action == "start" && q.Key == nil:
+		if _, err := r.StartPlain(ctx, t.Name, q.Shards); err != nil {
+			return r.Items.ToldOf(ctx, t.Name, err)
+		}
+		s, err := r.changeStatus(ctx, t.Name)
+		if err != nil {
+			return err
+		}
+		return use(&api.ReshardResponse{Value: s})
+	case q.Key != nil:
+		return exception.Invalid("table %s is a plain one, whose keys have no shards; shard all of it first, by start --shards 1", t.Name)
+	}
+	return exception.Invalid("no change of the layout of table %s is under way", t.Name)
 }
 
 // tagged sets or removes the tag that declares the number of shards. It does so with the client's
@@ -119,11 +138,25 @@ func (r *Mover) tagged(ctx context.Context, e *tables.Entry, shards int) error {
 	if err != nil || t == nil {
 		return errors.Join(err, tables.NotThere(e.Table))
 	}
-	var q api.Request = &api.UntagResource{ARN: t.ARN, Keys: []string{plan.Tag}}
-	if shards > 0 {
-		q = &api.TagResource{ARN: t.ARN, Tags: []schema.Tag{{Key: plan.Tag, Value: fmt.Sprintf("strategy=calculated shards=%d", shards)}}}
+	if c := e.Change; c != nil && c.Second != "" {
+		second, err := r.Tables.Physical(ctx, c.Second)
+		if err == nil && second != nil {
+			err = r.tag(ctx, second.ARN, shards)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	err = r.Backend.Answer(ctx, q, backend.Ignore)
+	return r.tag(ctx, t.ARN, shards)
+}
+
+// tag sets or removes the tag of a physical table.
+func (r *Mover) tag(ctx context.Context, arn string, shards int) error {
+	var q api.Request = &api.UntagResource{ARN: arn, Keys: []string{plan.Tag}}
+	if shards > 0 {
+		q = &api.TagResource{ARN: arn, Tags: []schema.Tag{{Key: plan.Tag, Value: fmt.Sprintf("strategy=calculated shards=%d", shards)}}}
+	}
+	err := r.Backend.Answer(ctx, q, backend.Ignore)
 	if exception.Is(err, exception.UnknownOperation) {
 		return nil // some endpoints have no tags
 	}
@@ -201,24 +234,27 @@ func (r *Mover) checkExpiry(ctx context.Context, e *tables.Entry) error {
 	if len(e.Plan.Logical.Local)+len(e.Plan.Logical.Global) == 0 {
 		return nil
 	}
-	var set schema.TimeToLive
-	err := r.Backend.Answer(principal.With(ctx, principal.Principal{}), &api.DescribeTimeToLive{Table: e.Physical}, func(a api.Response) error {
+	set, err := r.expiry(ctx, e.Physical)
+	if err != nil || !set.Enabled {
+		return err
+	}
+	return e.Plan.CheckExpiry(set.Attribute)
+}
+
+// expiry returns by what the items of a physical table expire.
+func (r *Mover) expiry(ctx context.Context, table string) (set schema.TimeToLive, err error) {
+	err = r.Backend.Answer(principal.With(ctx, principal.Principal{}), &api.DescribeTimeToLive{Table: table}, func(a api.Response) error {
 		t, ok := a.(*api.TimeToLiveResponse)
 		if !ok {
-			return fmt.Errorf("the time to live of table %s: an answer of type %T", e.Physical, a)
+			return fmt.Errorf("the time to live of table %s: an answer of type %T", table, a)
 		}
 		set = schema.TimeToLive{Enabled: t.TimeToLive.Enabled, Attribute: strings.Clone(t.TimeToLive.Attribute)}
 		return nil
 	})
-	switch {
-	case exception.Is(err, exception.UnknownOperation):
-		return nil // on such an endpoint nothing expires
-	case err != nil:
-		return tables.DoorError(err)
-	case !set.Enabled:
-		return nil
+	if exception.Is(err, exception.UnknownOperation) {
+		return schema.TimeToLive{}, nil // on such an endpoint nothing expires
 	}
-	return e.Plan.CheckExpiry(set.Attribute)
+	return set, tables.DoorError(err)
 }
 
 // checkStream returns an error if the table has a stream that could not tell the changes of an item
@@ -287,13 +323,17 @@ func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
 	switch {
 	case c == nil:
 		return exception.Invalid("no change of the layout of table %s is under way", e.Table)
-	case e.Shift.Step >= protocol.Settled:
+	case c.Step == catalog.Leaving:
+		return exception.Invalid("the change of table %s is taken back already", e.Table)
+	case c.Step == catalog.Preparing, c.Second != "" && e.Shift.Step.Revocable():
+		return r.leave(ctx, e)
+	case c.Step == catalog.Dropping, e.Shift.Step >= protocol.Settled:
 		return exception.Invalid("%s and in step %s, in which it is not taken back: let it end, and begin another", underWay(e), c.Step)
 	case c.Back:
 		return exception.Invalid("%s, and taken back already: a change back follows it", underWay(e))
 	}
 	was := Wish{From(e.Entry, c.Key), c.Key}
-	if !e.Shift.Step.Revocable() {
+	if !e.Shift.Step.Revocable() && c.Second == "" {
 		after := *e.Entry
 		if err := end(tables.Copied(&after)); err != nil {
 			return tables.DoorError(err)

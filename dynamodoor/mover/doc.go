@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mover changes the layout of a sharded table while the table is in use, by the steps of
-// package dynamodoor/reshard.
+// package dynamodoor/reshard. It also makes a plain table a sharded one (second.go).
 //
 // A request (change.go) begins a change: it writes the step "looking" into the table's entry. From
 // then on, the mover of some door carries the change out (mover.go). The mover waits for the

@@ -5,11 +5,14 @@ package mover
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
@@ -83,6 +86,9 @@ func (r *Mover) carryOn(ctx context.Context, name string) {
 	for more := true; more && err == nil; {
 		more, err = r.StepChange(ctx, name)
 	}
+	if e := r.Tables.Entry(name); err == nil && e != nil && e.Change != nil && e.Change.Paused {
+		return // a problem may have paused it
+	}
 	if err == nil || ctx.Err() != nil {
 		r.problems.Delete(name)
 		return
@@ -106,6 +112,9 @@ func (r *Mover) StepChange(ctx context.Context, name string) (more bool, err err
 		return false, err
 	}
 	r.kept.Store(name, p)
+	if ours, more, err := r.stepSecond(ctx, e); ours {
+		return more, err
+	}
 	m := &turn{mover: r, e: e, progress: p}
 	done, err := m.step(ctx)
 	if err != nil || !done {
@@ -115,7 +124,22 @@ func (r *Mover) StepChange(ctx context.Context, name string) (more bool, err err
 	if now == nil {
 		return true, nil // another request or mover has changed the entry
 	}
-	now, err = r.Tables.Advance(ctx, now, nextStep(now))
+	next := nextStep(now)
+	if now.Change.Second != "" && now.Shift.Step.Next() == protocol.Cleaning {
+		second, err := r.Tables.Physical(ctx, now.Change.Second)
+		if err != nil || second == nil {
+			return false, errors.Join(err, fmt.Errorf("table %s, which has all items of table %s, is not there", now.Change.Second, name))
+		}
+		next = func(n *catalog.Entry) error {
+			toSecond(n, second.ID)
+			return nil
+		}
+		m.progress.ID = second.ID
+		if err := m.beat(ctx); err != nil {
+			return false, err
+		}
+	}
+	now, err = r.Tables.Advance(ctx, now, next)
 	return err == nil && now.Change != nil, err
 }
 
@@ -139,6 +163,11 @@ func nextStep(e *tables.Entry) func(*catalog.Entry) error {
 func (r *Mover) barrier(ctx context.Context, e *tables.Entry) error {
 	if r.Tables.Shared() {
 		return tables.Wait(ctx, r.Tables.Grace())
+	}
+	if e.Change.Step == catalog.Preparing {
+		if err := r.Tables.Forwarded.Passed(ctx); err != nil {
+			return err
+		}
 	}
 	for e.BusyBefore() {
 		if err := tables.Wait(ctx, 5*time.Millisecond); err != nil {
@@ -168,6 +197,11 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 		if err := m.beat(ctx); err != nil {
 			return false, err
 		}
+		if m.e.Change.Second != "" {
+			if err := m.surveyAgain(ctx); err != nil {
+				return false, err
+			}
+		}
 	case protocol.Settled:
 		for begun := time.Now(); time.Since(begun) < m.mover.Caution; {
 			now := m.current()
@@ -196,6 +230,22 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 	}
 	m.e = now
 	return !now.Change.Paused, nil
+}
+
+// surveyAgain reads the items of a plain table once more, now that all doors know what they must not
+// write. If one of them cannot move, the change pauses: it can go on once that is mended, or be taken
+// back.
+func (m *turn) surveyAgain(ctx context.Context) error {
+	s, err := m.mover.surveyPlain(principal.With(ctx, principal.Principal{}), m.e.Shift, true)
+	if exception.Is(err, exception.Validation) {
+		pause := m.mover.amend(ctx, m.e, func(c *catalog.Change) { c.Paused = true })
+		return errors.Join(err, pause)
+	}
+	if err == nil {
+		m.progress.Items, m.progress.Moves = s.items, s.moves
+		err = m.beat(ctx)
+	}
+	return err
 }
 
 // current returns the table's entry if the change is still in this step.

@@ -38,12 +38,20 @@ func (r *Mover) survey(ctx context.Context, e *tables.Entry, c *catalog.Change) 
 	if c.Key != "" {
 		return r.surveyKey(ctx, t)
 	}
+	return r.surveyAll(ctx, t, func(attribute.Item) error { return nil })
+}
+
+// surveyAll surveys the items of a table. It also returns an error if check does for one of them.
+func (r *Mover) surveyAll(ctx context.Context, t *shift.Table, check func(attribute.Item) error) (s survey, err error) {
 	var counting sync.Mutex
 	scan := func(segment, segments int) *api.Scan {
-		return &api.Scan{Read: api.Read{Table: e.Physical, Consistent: true}, Segment: segment, Segments: segments}
+		return &api.Scan{Read: api.Read{Table: t.Old.Physical, Consistent: true}, Segment: segment, Segments: segments}
 	}
-	s.items, err = r.Items.EachItem(ctx, e.Table, "the items of a table that is to have another layout are read", scan, func(_ context.Context, item attribute.Item) error {
+	s.items, err = r.Items.EachItem(ctx, t.Old.Logical.Name, "the items of a table that is to have another layout are read", scan, func(_ context.Context, item attribute.Item) error {
 		moves, err := t.Room(item)
+		if err == nil {
+			err = check(item)
+		}
 		counting.Lock()
 		defer counting.Unlock()
 		s.add(t.Old, item, moves)
@@ -104,6 +112,12 @@ func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard
 		}
 		o.Refused = append(o.Refused, exception.Of(err).Message)
 	}
+	s.onto(&o)
+	return o, nil
+}
+
+// onto adds a survey's figures to the outlook of a change.
+func (s *survey) onto(o *reshard.Outlook) {
 	o.Rows, o.RowsMoved, o.BytesMoved = s.items, float64(s.moves), s.bytesMoved
 	pages := s.items/moverPage + 1
 	o.Requests = 3*s.moves + passes*pages
@@ -113,7 +127,6 @@ func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard
 		"each item that moves takes one read and a transaction of two writes, which counts twice, and a stub in its old place, which is deleted at the end",
 		"in each index that has such an item, these three writes change its entry, and count once more",
 		"while it moves, its reads take two requests, or three; Queries are strongly consistent, and ask the new shards, too")
-	return o, nil
 }
 
 // changeStatus returns the progress of the change of a table's layout, or the figures of the last
@@ -181,6 +194,12 @@ func (r *Mover) left(e *tables.Entry, items, looked, rate int64) int64 {
 	caution := int64(r.Caution / time.Second)
 	if e.Change.Hurry {
 		caution = 0
+	}
+	switch e.Change.Step {
+	case catalog.Preparing:
+		return 3*items/rate + caution + 1
+	case catalog.Dropping, catalog.Leaving:
+		return 1
 	}
 	switch e.Shift.Step {
 	case protocol.Moving:

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
@@ -37,6 +38,18 @@ const (
 	adoptSuffix = "suffix"
 	adoptPrefix = "prefix"
 )
+
+// DeclaresAdoption reports whether the value of the tag on an existing table declares that the table
+// was sharded by hand.
+func DeclaresAdoption(value string) bool {
+	for _, option := range strings.Fields(value) {
+		switch name, _, _ := strings.Cut(option, "="); name {
+		case optionAdopt, optionSeparator, optionFirst, optionSuffixed, optionPrefixed, optionWriteOnce:
+			return true
+		}
+	}
+	return false
+}
 
 // ParseAdoption parses the value of the tag on an existing table.
 func ParseAdoption(table, value string) (*Adoption, error) {

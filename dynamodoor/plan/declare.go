@@ -346,6 +346,10 @@ func (t *Table) Change(c *schema.Change) (*schema.Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	if changed.Stream.Enabled && t.Physical != t.name {
+		return nil, refuse(t.name, "it was a plain table once, so that its items are in a physical table of another name, by which clients would not find its stream; "+
+			"create a table with the tag %s, and copy the items", Tag)
+	}
 	p := *c
 	p.Indexes = slices.Clone(c.Indexes)
 	for i := range p.Indexes {

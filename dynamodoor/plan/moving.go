@@ -139,7 +139,7 @@ func (t *Table) Strict() *Table {
 // MovingFrom returns the table in its new layout while items move to it from an old one.
 func (t *Table) MovingFrom(old *Table) *Table {
 	to := *t
-	to.strict, to.from = true, &old.placement
+	to.strict, to.from = true, &old.stored
 	return &to
 }
 
@@ -201,12 +201,12 @@ func (t *Table) EntrySizes(item attribute.Item) (sizes []int) {
 	return sizes
 }
 
-// MovedTo returns a physical item as it is stored at another physical key when it moves in a
+// MovedTo returns a physical item as the table stores it at a physical key when it moves there in a
 // generation. If the table has a stream, the item says that it has moved: the stream has a record of
 // the new item.
 func (t *Table) MovedTo(item, key attribute.Item, generation int64) attribute.Item {
-	pk, _ := key.Get(PartitionKey)
-	item = item.Without(Stamp).Without(came).With(PartitionKey, pk)
+	pk, _ := key.Get(t.keyName())
+	item = item.Without(Stamp).Without(came).With(t.keyName(), pk)
 	if t.Logical.Stream.Enabled {
 		item = item.With(came, attribute.Int(generation))
 	}

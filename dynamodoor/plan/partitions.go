@@ -15,7 +15,7 @@ import (
 // logical keys with their shards.
 func (t *Table) Partitions(r *api.PartitionsResponse) error {
 	r.TableName = t.Logical.Name
-	r.Sharded = t.Layout != nil && r.IndexName == "" || t.indexes.sharded(r.IndexName) != nil
+	r.Sharded = t.Layout != nil && !t.plain() && r.IndexName == "" || t.indexes.sharded(r.IndexName) != nil
 	for i := range r.Partitions {
 		p := &r.Partitions[i]
 		for j := range p.Keys {

@@ -23,8 +23,8 @@ type placement struct {
 	adopted *adopted                           // nil: the table was not sharded by hand
 	located map[string]int                     // shards of items that a Search found, by address; nil: there was no Search
 
-	strict bool       // the layout was changed once: items that are not at their places are not shown
-	from   *placement // during a change of the layout, the old one; else nil
+	strict bool    // the layout was changed once: items that are not at their places are not shown
+	from   *stored // during a change of the layout, the items in the old one; else nil
 }
 
 // place returns the placement of a table. affix is nil if the table was not sharded by hand.
@@ -37,11 +37,15 @@ func place(name string, k keys, layout *shard.Layout, affix *shard.Affix) placem
 }
 
 // hidesKey reports whether the physical partition key is a hidden attribute.
-func (p *placement) hidesKey() bool { return p.Layout != nil && p.adopted == nil }
+func (p *placement) hidesKey() bool { return p.Layout != nil && p.adopted == nil && !p.plain() }
 
-// keyName returns the name of the physical partition key of a sharded table.
+// plain reports whether all items are in shard.PlainPlace, the one place of a plain table that is
+// becoming a sharded one.
+func (p *placement) plain() bool { return p.Layout != nil && p.Layout.Plain() }
+
+// keyName returns the name of the physical partition key of a table with a layout.
 func (p *placement) keyName() string {
-	if p.adopted != nil {
+	if p.adopted != nil || p.plain() {
 		return p.hash.Name
 	}
 	return PartitionKey
@@ -111,7 +115,10 @@ func (p *placement) elsewhere(row *Row) bool {
 
 // partition returns the physical partition key of a shard of a logical partition.
 func (p *placement) partition(hash attribute.Value, shard int) attribute.Value {
-	if p.adopted != nil {
+	switch {
+	case p.plain():
+		return hash
+	case p.adopted != nil:
 		return attribute.String(p.adopted.affix.Join(hash.Text(), shard))
 	}
 	key := attribute.KeyText(hash)
@@ -132,7 +139,10 @@ func (p *placement) partitionOf(key attribute.Item) attribute.Value {
 
 // cut returns the logical partition key and the shard of a physical one. A key of a table sharded
 // by hand without a suffix stays unchanged, in shard 0.
-func (p *placement) cut(v attribute.Value) (hash attribute.Value, shard int, err error) {
+func (p *placement) cut(v attribute.Value) (hash attribute.Value, place int, err error) {
+	if p.plain() {
+		return v, shard.PlainPlace, nil
+	}
 	text := v.Text()
 	if p.adopted != nil {
 		key, shard, ok := p.adopted.cut(text)
@@ -145,16 +155,16 @@ func (p *placement) cut(v attribute.Value) (hash attribute.Value, shard int, err
 	if i < 0 {
 		return hash, 0, exception.New(exception.InternalServerError, "partition %q of table %s has no shard", text, p.name)
 	}
-	if shard, err = parsePlace(text[i+1:]); err != nil {
+	if place, err = parsePlace(text[i+1:]); err != nil {
 		return hash, 0, exception.New(exception.InternalServerError, "partition %q of table %s has no shard", text, p.name)
 	}
 	hash, err = attribute.ParseKeyText(text[:i], p.hash.Type)
-	return hash, shard, err
+	return hash, place, err
 }
 
 // CheckHash returns an error if a partition key leaves no room for the shard, or already has one.
 func (p *placement) CheckHash(hash attribute.Value) error {
-	if p.Layout == nil {
+	if p.Layout == nil || p.plain() {
 		return nil
 	}
 	if p.adopted != nil {

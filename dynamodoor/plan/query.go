@@ -84,7 +84,8 @@ func query(t *Table, q *api.Query) (Plan, error) {
 			return t.shardOf(k.Hash[0], sort)
 		}
 		f.partition = func(shard int) ([]string, []attribute.Value) {
-			return []string{t.keyName()}, []attribute.Value{t.partition(k.Hash[0], shard)}
+			at := t.at(shard)
+			return []string{at.keyName()}, []attribute.Value{at.partition(k.Hash[0], shard)}
 		}
 	}
 	f.sort = t.sort.Name
@@ -200,7 +201,7 @@ func (f *Fanout) startAt(p position) {
 	if f.began = p.began; !p.marked {
 		was := &f.table.placement
 		if was.from != nil {
-			was = was.from
+			was = &was.from.placement
 		}
 		f.Start.At = was.Shard(f.Start.Key)
 	}
@@ -285,7 +286,7 @@ func (f *Fanout) name() string {
 func (f *Fanout) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 	q := &api.Query{
 		Read: api.Read{
-			Table: f.table.Physical, Limit: limit, Consistent: f.query.Consistent, Capacity: f.query.Capacity, Select: f.table.selects(&f.query.Read, f.index),
+			Table: f.table.at(shard).Physical, Limit: limit, Consistent: f.query.Consistent, Capacity: f.query.Capacity, Select: f.table.selects(&f.query.Read, f.index),
 		},
 		Backward: f.query.Backward,
 	}

@@ -70,7 +70,7 @@ func (t *Table) inIndex(key attribute.Item, ix *schema.Index) attribute.Item {
 // startIn returns a start key of the physical table or its index, in a partition.
 func (t *Table) startIn(start attribute.Item, ix *schema.Index, partition attribute.Value) attribute.Item {
 	p := start.With(t.keyName(), partition)
-	if t.adopted != nil || ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
+	if !t.hidesKey() || ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
 		return p
 	}
 	return p.Without(t.hash.Name)

@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Scanning is a Scan, or a Query of an index that is not sharded, on a table whose layout was, or
@@ -21,15 +22,18 @@ type Scanning struct {
 	Began int64         // 0: the position does not contain it
 
 	table    *Table
+	left     []*Table // the physical tables that are still to be read; the first one is being read
+	at       position
 	asked    *api.Read
+	logical  api.Read // what the client reads, with a position in its logical form
 	physical api.Read
 	query    *api.Query // the client's; nil: a Scan
 	scan     *api.Scan  // nil: a Query
 }
 
-// Scanning returns the plan of a Scan or a Query in a generation. A position from before any change
-// is a position in the table's first layout.
-func (t *Table) Scanning(q api.Request, generation int64, first *Table) (*Scanning, error) {
+// Scanning returns the plan of a Scan or a Query in a generation. Before the first Request, Over says
+// which places it reads.
+func (t *Table) Scanning(q api.Request, generation int64) (*Scanning, error) {
 	s := &Scanning{table: t, Began: generation}
 	switch q := q.(type) {
 	case *api.Scan:
@@ -39,37 +43,67 @@ func (t *Table) Scanning(q api.Request, generation int64, first *Table) (*Scanni
 	default:
 		return nil, fmt.Errorf("operation %s does not read items in the store's order", q.Operation())
 	}
-	logical := *s.asked
-	var at position
+	s.logical = *s.asked
 	if s.asked.Start != nil {
 		var err error
-		if at, logical.Start, err = t.position(s.asked.Start); err != nil {
+		if s.at, s.logical.Start, err = t.position(s.asked.Start); err != nil {
 			return nil, err
 		}
-		s.Began = at.began
+		s.Began = s.at.began
 	}
 	var err error
 	if s.query != nil {
 		asked := *s.query
-		asked.Read = logical
+		asked.Read = s.logical
 		s.Index, _, err = asked.Check(t.Logical)
 	} else {
 		asked := *s.scan
-		asked.Read = logical
+		asked.Read = s.logical
 		s.Index, err = asked.Check(t.Logical)
 	}
-	if err != nil {
-		return nil, err
+	return s, err
+}
+
+// Over makes the read go over the places of the table before a change of its layout, as far as they
+// are to be shown, and over its own. A position from before any change is one in the table's first
+// layout.
+func (s *Scanning) Over(old *Table, settled bool) error {
+	inSecond := bounded(s.at.partition)
+	switch s.left = []*Table{s.table}; {
+	case !old.Apart(s.table):
+		if s.at.marked && !inSecond {
+			return errStart
+		}
+		return s.begin(old, s.logical.Start)
+	case settled && s.at.marked && !inSecond:
+		return errStart
+	case !settled && !inSecond:
+		s.left = []*Table{old, s.table}
 	}
-	if s.physical, err = first.physicalRead(&logical, s.Index); err != nil {
-		return nil, err
+	return s.begin(s.left[0], s.logical.Start)
+}
+
+// Next makes the read go on with the next physical table. It returns false if there is none.
+func (s *Scanning) Next() (bool, error) {
+	if s.left = s.left[1:]; len(s.left) == 0 {
+		return false, nil
 	}
-	if at.marked {
-		s.physical.Start = s.physical.Start.With(PartitionKey, at.partition)
+	return true, s.begin(s.left[0], nil)
+}
+
+// begin makes requests begin at a position in a physical table.
+func (s *Scanning) begin(t *Table, start attribute.Item) (err error) {
+	logical := s.logical
+	logical.Start = start
+	if s.physical, err = t.physicalRead(&logical, s.Index); err != nil {
+		return err
+	}
+	if start != nil && bounded(s.at.partition) {
+		s.physical.Start = s.physical.Start.With(PartitionKey, s.at.partition)
 	}
 	s.physical.Filter, s.physical.Projection, s.physical.Select = nil, nil, t.selects(&logical, s.Index)
 	s.physical.Consistent = s.Index == nil || logical.Consistent
-	return s, nil
+	return nil
 }
 
 // Request returns the request to the physical table for what follows a position, or for the
@@ -91,7 +125,7 @@ var errStart = exception.Invalid("The provided starting key is invalid")
 type position struct {
 	marked    bool            // it says the following
 	began     int64           // the generation in which the read began
-	partition attribute.Value // the physical partition key
+	partition attribute.Value // the physical partition key; Invalid: it is in the plain table
 	place     int             // its shard
 }
 
@@ -105,7 +139,14 @@ func (t *Table) position(start attribute.Item) (p position, logical attribute.It
 	p.marked = true
 	p.partition, _ = start.Get(PartitionKey)
 	p.began, err = strconv.ParseInt(v.Text(), 10, 64)
-	if err != nil || v.Kind() != attribute.N || p.partition.Kind() != attribute.S {
+	if err != nil || v.Kind() != attribute.N {
+		return p, nil, errStart
+	}
+	if !bounded(p.partition) {
+		p.place = shard.PlainPlace
+		return p, logical, nil
+	}
+	if p.partition.Kind() != attribute.S {
 		return p, nil, errStart
 	}
 	hash, place, err := t.cut(p.partition)
@@ -116,15 +157,18 @@ func (t *Table) position(start attribute.Item) (p position, logical attribute.It
 	return p, logical, nil
 }
 
-// mark adds to a logical position the physical partition key, and the generation in which the read
-// began.
+// mark adds to a logical position the physical partition key, if that is hidden, and the generation
+// in which the read began.
 func mark(logical attribute.Item, partition attribute.Value, generation int64) attribute.Item {
-	return logical.With(PartitionKey, partition).With(began, attribute.Int(generation))
+	if bounded(partition) {
+		logical = logical.With(PartitionKey, partition)
+	}
+	return logical.With(began, attribute.Int(generation))
 }
 
 // Position returns the position after a physical item.
 func (s *Scanning) Position(physical attribute.Item) (attribute.Item, error) {
-	key, _, err := s.table.Entry(physical, s.Index)
+	key, _, err := s.Entry(physical)
 	if err != nil {
 		return nil, err
 	}
@@ -163,13 +207,13 @@ func (s *Scanning) Answer() *api.ItemsResponse {
 // Read returns what the client reads.
 func (s *Scanning) Read() *api.Read { return s.asked }
 
-// Entry returns the key of an entry of an index, or of an item if ix is nil, and the item's shard.
+// Entry returns the key of an item that was read, or of an entry of the index, and the item's shard.
 // The key has the table's and the index's key attributes.
-func (t *Table) Entry(physical attribute.Item, ix *schema.Index) (key attribute.Item, shard int, err error) {
-	if key, shard, err = t.Locate(physical); err != nil || ix == nil {
+func (s *Scanning) Entry(physical attribute.Item) (key attribute.Item, shard int, err error) {
+	if key, shard, err = s.left[0].Locate(physical); err != nil || s.Index == nil {
 		return key, shard, err
 	}
-	for _, name := range ix.Key.Names(nil) {
+	for _, name := range s.Index.Key.Names(nil) {
 		if v, ok := physical.Get(name); ok {
 			key = key.With(name, v)
 		}

@@ -70,7 +70,7 @@ func (s *stored) logicalKey(key attribute.Item) (attribute.Item, error) {
 
 // Locate returns the logical key of a physical item, and its shard.
 func (s *stored) Locate(physical attribute.Item) (key attribute.Item, shard int, err error) {
-	v, _ := physical.Get(PartitionKey)
+	v, _ := physical.Get(s.keyName())
 	sort, _ := physical.Get(s.sort.Name)
 	hash, shard, err := s.cut(v)
 	return s.key(hash, sort), shard, err

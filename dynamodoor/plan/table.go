@@ -95,6 +95,7 @@ func (t *Table) local(ix *schema.Index) bool {
 func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table {
 	out := *physical
 	out.Name = name
+	out.ARN = t.LogicalARN(out.ARN)
 	if t.hidesKey() {
 		out.Key = schema.Key{Hash: []string{t.hash.Name}, Range: physical.Key.Range}
 	}
@@ -110,6 +111,7 @@ func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table
 	}
 	out.Local = slices.Clone(physical.Local)
 	for i := range out.Local {
+		out.Local[i].ARN = t.LogicalARN(out.Local[i].ARN)
 		if t.hidesKey() {
 			out.Local[i].Key.Hash = out.Key.Hash
 			out.Local[i].Projection = logicalProjection(out.Local[i].Projection, t.hash.Name)
@@ -118,6 +120,7 @@ func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table
 	out.Global = slices.Clone(physical.Global)
 	for i := range out.Global {
 		ix := &out.Global[i]
+		ix.ARN = t.LogicalARN(ix.ARN)
 		switch sharded := t.indexes.sharded(ix.Name) != nil; {
 		case sharded && len(ix.Key.Hash) > 1:
 			ix.Key.Hash = ix.Key.Hash[1:]

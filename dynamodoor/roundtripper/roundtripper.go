@@ -91,7 +91,7 @@ func New(ctx context.Context, o Options) (*RoundTripper, error) {
 		if o.Lease == 0 {
 			o.Lease = 2 * time.Second
 		}
-		backend = run.Options{Backend: t.remote, Lease: o.Lease, Log: o.Log}
+		backend = run.Options{Backend: t.remote, Lease: o.Lease, Log: o.Log, Rights: true}
 	}
 	router := run.New(backend)
 	if err := router.Start(ctx); err != nil {

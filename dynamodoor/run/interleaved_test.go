@@ -62,6 +62,9 @@ var whatOneDoorDoes = []struct {
 	{"makes a sharded table again", [][2]string{{"CreateTable", shardedTable}, {"DeleteTable", deleteTab}}, [][2]string{{"CreateTable", shardedTable}}, false},
 	{"makes a sharded table a plain one", [][2]string{{"CreateTable", shardedTable}}, [][2]string{{"DeleteTable", deleteTab}, {"CreateTable", plainTable + "}"}}, false},
 	{"makes a plain table a sharded one", [][2]string{{"CreateTable", plainTable + "}"}}, [][2]string{{"DeleteTable", deleteTab}, {"CreateTable", shardedTable}}, false},
+	{"makes a plain table a sharded one in use", [][2]string{{"CreateTable", plainTable + "}"}}, [][2]string{{"TagResource", changeTo(3)}, {"Reshard", `{"TableName":"Tab","Action":"finish"}`}, {"steps", ""}}, false},
+	{"makes a plain table a sharded one, and takes that back", [][2]string{{"CreateTable", plainTable + "}"}},
+		[][2]string{{"TagResource", changeTo(3)}, {"Reshard", `{"TableName":"Tab","Action":"rollback"}`}, {"steps", ""}}, false},
 	{"adds an index", [][2]string{{"CreateTable", shardedTable}}, [][2]string{{"UpdateTable", `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"x","AttributeType":"S"}],` +
 		`"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"idx","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`}}, false},
 }
@@ -118,7 +121,12 @@ func overlap(t *testing.T, before, then [][2]string, asked [2]string, gone bool,
 	changed := false
 	change := func() {
 		for _, q := range then {
-			_, err := do(a, q[0], q[1])
+			var err error
+			if q[0] == "steps" {
+				err = steps(t, a)
+			} else {
+				_, err = do(a, q[0], q[1])
+			}
 			// The other door was first, and the answer says so.
 			if err != nil && (asked[0] != "CreateTable" && asked[0] != "DeleteTable" || !fair(err)) {
 				t.Errorf("%s: %v", q[0], err)
@@ -179,6 +187,17 @@ func overlap(t *testing.T, before, then [][2]string, asked [2]string, gone bool,
 	}
 	synctest.Wait()
 	return more
+}
+
+// steps carries out a change of table Tab to its end.
+func steps(t *testing.T, r *Router) error {
+	for more := true; more; {
+		var err error
+		if more, err = r.StepChange(t.Context(), "Tab"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func requestOf(operation string) api.Request {

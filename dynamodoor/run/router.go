@@ -50,6 +50,9 @@ type Options struct {
 	// ReplaceRules lets Rules replace other rules in the store. Without it, the door refuses to
 	// start if other doors may be on the store.
 	ReplaceRules bool
+	// Rights says that clients have rights of their own at the Backend. These are by the names of
+	// physical tables, so that a plain table is then not made a sharded one, which needs another.
+	Rights bool
 	// Door is the name of this door for others.
 	Door string
 }
@@ -95,7 +98,7 @@ func New(o Options) *Router {
 	}
 	r.statements = &statements.Runner{Backend: store, Tables: r.tables, Items: r.items, Log: o.Log, Fanout: o.Fanout}
 	r.streams = &streams.Reader{Backend: store, Catalog: known, Tables: r.tables, Log: o.Log}
-	r.mover = &mover.Mover{Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Log: o.Log, Caution: o.Caution}
+	r.mover = &mover.Mover{Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Log: o.Log, Caution: o.Caution, Rights: o.Rights}
 	r.definitions = &definitions.Definer{
 		Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Mover: r.mover, Streams: r.streams, Log: o.Log,
 		Rules: &definitions.Rules{Catalog: known, Log: o.Log, Mine: o.Rules, Replace: o.ReplaceRules || o.Lease == 0, Door: o.Door},
@@ -137,6 +140,7 @@ func (r *Router) Do(ctx context.Context, operation string, body, dst []byte) ([]
 	if o.New == nil {
 		return dst, exception.New(exception.UnknownOperation, "")
 	}
+	defer r.tables.Forwarded.End(r.tables.Forwarded.Begin())
 	if len(r.tables.All()) == 0 && o.Is(api.Items, api.Endpoint) && !mayNameCatalogue(body) {
 		return r.backend.Do(ctx, operation, body, dst)
 	}
@@ -198,9 +202,9 @@ func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Respons
 	case *api.UpdateTimeToLive:
 		return r.definitions.UpdateTimeToLive(ctx, q, use)
 	case *api.DescribeTimeToLive:
-		return r.definitions.About(ctx, q.Table, q, use)
+		return r.definitions.DescribeTimeToLive(ctx, q, use)
 	case *api.ListTagsOfResource:
-		return r.definitions.About(ctx, q.ARN, q, use)
+		return r.definitions.ListTags(ctx, q, use)
 	}
 	return r.items.Do(ctx, q, use)
 }

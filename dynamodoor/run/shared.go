@@ -156,6 +156,8 @@ func (r *Router) plainNames(ctx context.Context, o *api.Operation, body []byte, 
 		plain = plain && !ours
 	case "TagResource", "UntagResource":
 		plain = false // a tag may declare how the table is sharded
+	case "Reshard":
+		plain = false // the door carries it out, for plain tables too
 	}
 	return names, plain, nil
 }
@@ -196,7 +198,7 @@ func (r *Router) passOn(ctx context.Context, operation string, body, dst []byte)
 				return name
 			}
 		}
-		if names(text, catalog.Table) || names(text, catalog.BucketsTable) {
+		if names(text, catalog.Table) || names(text, catalog.BucketsTable) || strings.Contains(text, catalog.SecondPrefix) {
 			return catalog.Table
 		}
 		return ""

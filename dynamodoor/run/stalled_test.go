@@ -30,12 +30,27 @@ func TestTheAnswerCounts(t *testing.T) {
 		must(t, b, "DeleteItem", keyOfTab)
 		must(t, b, "TagResource", `{`+arnOfTab+`,"Tags":[{"Key":"write-sharding","Value":"adopt=suffix shards=7"}]}`)
 	}
+	sharded := func(step string) func(*testing.T, *Router) {
+		return func(t *testing.T, b *Router) {
+			must(t, b, "TagResource", changeTo(7))
+			for stepOf(b) != step {
+				if _, err := b.StepChange(t.Context(), "Tab"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(2 * time.Second)
+		}
+	}
 	for _, c := range []struct {
 		name, before string
 		then         func(*testing.T, *Router)
 	}{
 		{"made again", shardedTable, again(strings.Replace(shardedTable, "shards=5", sharded7, 1))},
 		{"adopted", adoptable, adopts},
+		{"sharded, preparing", plainTable + "}", sharded("preparing")},
+		{"sharded, stubbing", plainTable + "}", sharded("stubbing")},
+		{"sharded, moving", plainTable + "}", sharded("moving")},
+		{"sharded, settled", plainTable + "}", sharded("settled")},
 	} {
 		for _, i := range []int{3, 11} { // in other shards of 5 than of 7
 			key := fmt.Sprintf(`"h":{"S":"a"},"r":{"S":"%d"}`, i)

@@ -83,7 +83,7 @@ func (s *Store) decide(ctx context.Context, t *Table, ix *schema.Index, began re
 			a.now = a.item
 		}
 	}
-	if err := s.look(ctx, t, olds, names, func(a *sight) (key attribute.Item, found *attribute.Item) { return a.it.old, &a.old }); err != nil {
+	if err := s.look(ctx, t.Old, olds, names, func(a *sight) (key attribute.Item, found *attribute.Item) { return a.it.old, &a.old }); err != nil {
 		return err
 	}
 	for _, a := range news {
@@ -93,7 +93,7 @@ func (s *Store) decide(ctx context.Context, t *Table, ix *schema.Index, began re
 			}
 		}
 	}
-	if err := s.look(ctx, t, news, names, func(a *sight) (key attribute.Item, found *attribute.Item) { return a.it.now, &a.now }); err != nil {
+	if err := s.look(ctx, t.New, news, names, func(a *sight) (key attribute.Item, found *attribute.Item) { return a.it.now, &a.now }); err != nil {
 		return err
 	}
 	for _, a := range moving {
@@ -121,15 +121,15 @@ func (a *sight) decide(ix *schema.Index, began reshard.Step) {
 
 func isException(err error) bool { return exception.Of(err).Kind != exception.InternalServerError }
 
-// look reads one of the places of items that move.
-func (s *Store) look(ctx context.Context, t *Table, all []*sight, names []string, at func(*sight) (key attribute.Item, found *attribute.Item)) error {
+// look reads one of the places of items that move, in a table's old or new layout.
+func (s *Store) look(ctx context.Context, in *plan.Table, all []*sight, names []string, at func(*sight) (key attribute.Item, found *attribute.Item)) error {
 	for len(all) > 0 {
 		some := all[:min(len(all), api.MaxBatchGet)]
 		all = all[len(some):]
 		found := make(map[string][]*attribute.Item, len(some))
-		part := api.BatchGetTable{Table: t.Old.Physical, Consistent: true}
+		part := api.BatchGetTable{Table: in.Physical, Consistent: true}
 		if names != nil {
-			part.Projection = t.Old.StoredAs(names)
+			part.Projection = in.StoredAs(names)
 		}
 		for _, a := range some {
 			key, to := at(a)
@@ -140,7 +140,7 @@ func (s *Store) look(ctx context.Context, t *Table, all []*sight, names []string
 			found[text] = append(found[text], to)
 		}
 		if err := s.batch(ctx, part, func(item attribute.Item) {
-			for _, to := range found[string(t.Old.StoredKey(item).Encode())] {
+			for _, to := range found[string(in.StoredKey(item).Encode())] {
 				*to = item
 			}
 		}); err != nil {

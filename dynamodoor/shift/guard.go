@@ -36,7 +36,7 @@ func (s *Store) guard(ctx context.Context, it *item, update *expression.Update) 
 	if !update.OnlyRemoves() {
 		return g, nil
 	}
-	found, err := s.read(ctx, it, it.old)
+	found, err := s.read(ctx, it.t.Old, it.old)
 	if err != nil {
 		return g, err
 	}

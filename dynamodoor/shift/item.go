@@ -40,10 +40,10 @@ func (t *Table) of(key attribute.Item) (*item, error) {
 	return &item{t: t, key: key, old: old, now: now}, nil
 }
 
-// read reads one of the item's places.
-func (s *Store) read(ctx context.Context, it *item, at attribute.Item) (found attribute.Item, err error) {
+// read reads one of an item's places, which is in a table's old or new layout.
+func (s *Store) read(ctx context.Context, in *plan.Table, at attribute.Item) (found attribute.Item, err error) {
 	err = s.Retried(ctx, func() error {
-		return s.Answer(ctx, &api.GetItem{Table: it.t.Old.Physical, Key: at, Consistent: true}, func(a api.Response) (err error) {
+		return s.Answer(ctx, &api.GetItem{Table: in.Physical, Key: at, Consistent: true}, func(a api.Response) (err error) {
 			found, err = kept(a.(*api.ItemResponse).Item)
 			return err
 		})
@@ -58,7 +58,7 @@ func (s *Store) settle(ctx context.Context, it *item, run reshard.Run) (reshard.
 		var err error
 		switch run.Act() {
 		case reshard.LookOld:
-			it.saw, err = s.read(ctx, it, it.old)
+			it.saw, err = s.read(ctx, it.t.Old, it.old)
 			switch {
 			case it.saw == nil:
 				seen = reshard.Nothing
@@ -99,10 +99,10 @@ func ignore(api.Response) error { return nil }
 
 // move moves the item that was seen. If the new place has an item already, that one stays.
 func (s *Store) move(ctx context.Context, it *item) (reshard.Seen, error) {
-	table := it.t.Old.Physical
-	stub := api.TransactAction{Kind: api.TransactPut, Table: table, Item: it.t.Old.StubOf(it.key, it.saw, it.t.Generation), Condition: it.t.Old.AsSeen(it.saw)}
-	put := api.TransactAction{Kind: api.TransactPut, Table: table, Item: it.t.Old.MovedTo(it.saw, it.now, it.t.Generation), Condition: it.t.New.There(false)}
-	drop := api.TransactAction{Kind: api.TransactCheck, Table: table, Key: it.now, Condition: it.t.New.There(true)}
+	from, to := it.t.Old.Physical, it.t.New.Physical
+	stub := api.TransactAction{Kind: api.TransactPut, Table: from, Item: it.t.Old.StubOf(it.key, it.saw, it.t.Generation), Condition: it.t.Old.AsSeen(it.saw)}
+	put := api.TransactAction{Kind: api.TransactPut, Table: to, Item: it.t.New.MovedTo(it.saw, it.now, it.t.Generation), Condition: it.t.New.There(false)}
+	drop := api.TransactAction{Kind: api.TransactCheck, Table: to, Key: it.now, Condition: it.t.New.There(true)}
 	for _, second := range []api.TransactAction{put, drop} {
 		err := s.transact(ctx, &api.TransactWriteItems{Actions: []api.TransactAction{stub, second}})
 		if err == nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/reshard"
 )
 
 // A change of one key's layout concerns only the items of that key. The mover reads the key's
@@ -17,9 +19,13 @@ import (
 // after the page, or nil if there are no more items.
 func (s *Store) page(ctx context.Context, t *Table, from attribute.Item, limit int) (items []attribute.Encoded, next attribute.Item, err error) {
 	if t.Key.Kind() == attribute.Invalid {
-		page, err := s.itemsPage(ctx, &api.Scan{Read: api.Read{Table: t.Old.Physical, Start: from, Limit: limit, Consistent: true}})
+		in := t.side(from)
+		page, err := s.itemsPage(ctx, &api.Scan{Read: api.Read{Table: in.Physical, Start: in.After(from), Limit: limit, Consistent: true}})
 		if err != nil {
 			return nil, nil, err
+		}
+		if page.LastKey == nil && t.Old.Apart(t.New) && in == t.Old && t.Step == reshard.Closing {
+			return page.Items, t.New.Beginning(), nil // the items that have arrived are counted, too
 		}
 		return page.Items, page.LastKey, nil
 	}
@@ -36,6 +42,14 @@ func (s *Store) page(ctx context.Context, t *Table, from attribute.Item, limit i
 		next = places[at+1]
 	}
 	return page.Items, next, nil
+}
+
+// side returns the one of two physical tables that has a stored item, or a mover's position.
+func (t *Table) side(item attribute.Item) *plan.Table {
+	if item != nil && t.Old.Apart(t.New) && t.New.Holds(item) {
+		return t.New
+	}
+	return t.Old
 }
 
 func partitionOf(key attribute.Item, name string) attribute.Value {

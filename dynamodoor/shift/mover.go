@@ -52,7 +52,7 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 
 // passed counts an item that the mover has read, and returns what is to be done with it, or nil.
 func (s *Store) passed(ctx context.Context, t *Table, found attribute.Item, p *Passed) (do func() error) {
-	key, shard, err := t.Old.Locate(found)
+	key, shard, err := t.side(found).Locate(found)
 	if err != nil {
 		return nil // no door has put it there
 	}
@@ -112,7 +112,7 @@ func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
 	if err != nil || it == nil || shard != t.Old.Shard(key) {
 		return false, err
 	}
-	if n := t.Old.MovedTo(physical, it.now, math.MaxInt32).Size(); n > attribute.MaxItemSize {
+	if n := t.New.MovedTo(physical, it.now, math.MaxInt32).Size(); n > attribute.MaxItemSize {
 		return true, exception.Invalid("the item with the key %s has no room for a longer shard number: it would have %d bytes of %d; make it shorter", key, n, attribute.MaxItemSize)
 	}
 	return true, nil

@@ -103,17 +103,20 @@ func (s *Store) newest(ctx context.Context, it *item, inOld bool) (attribute.Ite
 			return nil, err
 		}
 	}
-	return s.read(ctx, it, it.now)
+	return s.read(ctx, it.t.New, it.now)
 }
 
 // scan carries out a Scan, or a Query of an index that is not sharded.
 func (s *Store) scan(ctx context.Context, q api.Request, t *Table, use func(api.Response) error) error {
-	sc, err := t.New.Scanning(q, t.Generation, t.Old)
+	sc, err := t.New.Scanning(q, t.Generation)
 	if err != nil {
 		return err
 	}
 	began, err := t.began(sc.Began)
 	if err != nil {
+		return err
+	}
+	if err := sc.Over(t.Old, began >= reshard.Settled); err != nil {
 		return err
 	}
 	var names []string
@@ -139,7 +142,7 @@ func (s *Store) scan(ctx context.Context, q api.Request, t *Table, use func(api.
 			if found[i], err = kept(text); err != nil {
 				return err
 			}
-			if all[i].key, all[i].at, err = t.New.Entry(found[i], sc.Index); err != nil {
+			if all[i].key, all[i].at, err = sc.Entry(found[i]); err != nil {
 				return err
 			}
 			if sc.Index == nil {
@@ -165,8 +168,16 @@ func (s *Store) scan(ctx context.Context, q api.Request, t *Table, use func(api.
 				return use(out)
 			}
 		}
-		if next = nil; page.LastKey != nil {
+		if page.LastKey != nil {
 			next = sc.Request(page.LastKey)
+			continue
+		}
+		more, err := sc.Next()
+		if err != nil {
+			return err
+		}
+		if next = nil; more {
+			next = sc.Request(nil)
 		}
 	}
 	return use(out)

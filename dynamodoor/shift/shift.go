@@ -53,6 +53,9 @@ type Store struct {
 	Stamp func() string
 	// Of returns the table with a name if its layout is being changed, and nil otherwise.
 	Of func(name string) *Table
+	// Seconds returns the names of the first physical tables of tables that have a second one, by its
+	// name.
+	Seconds func() map[string]string
 	// Tables finds a sharded table. While a table's layout is being changed, it returns the table
 	// with the old layout.
 	Tables plan.Tables

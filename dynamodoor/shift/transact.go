@@ -146,6 +146,7 @@ func (s *Store) direct(ctx context.Context, d *plan.Direct, q api.Request, use, 
 				return err
 			}
 		}
+		s.joinCapacity(a)
 		visible, err := d.Answer(a)
 		if err != nil {
 			return err
@@ -153,6 +154,31 @@ func (s *Store) direct(ctx context.Context, d *plan.Direct, q api.Request, use, 
 		return use(visible)
 	})
 	return err
+}
+
+// joinCapacity counts what a table's second physical table has consumed as that of the first one.
+func (s *Store) joinCapacity(a api.Response) {
+	seconds := s.Seconds()
+	if seconds == nil {
+		return
+	}
+	var all *[]api.ConsumedCapacity
+	switch a := a.(type) {
+	case *api.TransactGetResponse:
+		all = &a.Capacity
+	case *api.TransactWriteResponse:
+		all = &a.Capacity
+	default:
+		return
+	}
+	var joined []api.ConsumedCapacity
+	for _, c := range *all {
+		if first, is := seconds[c.Table]; is {
+			c.Table = first
+		}
+		joined = addCapacity(joined, &c)
+	}
+	*all = joined
 }
 
 // transactWrite carries out a TransactWriteItems.

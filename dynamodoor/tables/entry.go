@@ -146,7 +146,10 @@ func (e *Entry) Target(c *catalog.Change) (t plan.Target, err error) {
 // of the door does not know the change's step.
 func (e *Entry) changing() error {
 	c := e.Change
-	if c == nil {
+	if c != nil && (c.Step == catalog.Preparing || c.Step == catalog.Leaving) {
+		return nil
+	}
+	if c == nil || c.Step == catalog.Dropping {
 		if e.Floor > 0 {
 			e.Plan = e.Plan.Strict()
 			e.Shift = &shift.Table{Old: e.Plan, New: e.Plan, Generation: e.Layout.Generation, Floor: e.Floor}
@@ -164,7 +167,12 @@ func (e *Entry) changing() error {
 	if err != nil {
 		return err
 	}
-	t := &shift.Table{Old: e.Plan, New: e.Plan.To(target), Key: target.Key, Step: step, Generation: e.Layout.Generation, Floor: e.Floor}
+	t := &shift.Table{Old: e.Plan, Key: target.Key, Step: step, Generation: e.Layout.Generation, Floor: e.Floor}
+	if c.Second != "" {
+		t.New = e.Plan.Second(c.Second, target.Range)
+	} else {
+		t.New = e.Plan.To(target)
+	}
 	switch {
 	case step < protocol.Settled:
 		t.New = t.New.MovingFrom(t.Old)

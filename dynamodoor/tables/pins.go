@@ -37,11 +37,16 @@ func (p *pins) busy() bool {
 	return false
 }
 
-// Pinned holds the entries that a request uses.
+// Pinned holds the entries that a request uses, and the names of plain tables in it.
 type Pinned struct {
-	few  [2]*Entry
-	used []*Entry
+	few   [2]*Entry
+	used  []*Entry
+	plain []string
 }
+
+// Plain notes that a request was planned for a plain table. It is needed only if there are other
+// doors.
+func (p *Pinned) Plain(name string) { p.plain = append(p.plain, name) }
 
 // Pin makes a request use an entry, unless the table has another one by now.
 func (r *Registry) Pin(p *Pinned, e *Entry) bool {
@@ -65,7 +70,7 @@ func (p *Pinned) Release() {
 	for _, e := range p.used {
 		e.pins.n.Add(-1)
 	}
-	p.used = p.used[:0]
+	p.used, p.plain = p.used[:0], p.plain[:0]
 }
 
 // Shifts reports whether package shift must carry out a request.
@@ -101,6 +106,21 @@ func (p *Pinned) Of(name string) *shift.Table {
 	return nil
 }
 
+// Seconds returns the names of the first physical tables of tables that have a second one, by its name.
+func (p *Pinned) Seconds() map[string]string {
+	var names map[string]string
+	for _, e := range p.used {
+		if e.Shift == nil || !e.Shift.Old.Apart(e.Shift.New) {
+			continue
+		}
+		if names == nil {
+			names = make(map[string]string)
+		}
+		names[e.Shift.New.Physical] = e.Shift.Old.Physical
+	}
+	return names
+}
+
 // pinsOf returns the pins of a new entry in use. An entry of the same state of a table keeps its
 // pins.
 func (r *Registry) pinsOf(in *Entry) *pins {
@@ -114,8 +134,8 @@ func (r *Registry) pinsOf(in *Entry) *pins {
 	return &pins{before: was.pins}
 }
 
-// Holds reports, after the store has answered, whether the entries that a request used were valid
-// within a lease of now.
+// Holds reports, after the store has answered, whether the entries that a request used, and what the
+// door knew of plain tables in it, were valid within a lease of now.
 func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
 	if !r.Shared() {
 		return true, nil // a mover waits for all requests with older pins
@@ -127,6 +147,9 @@ func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
 			if now := tables[e.Table]; now == nil || now.pins != e.pins {
 				return false, nil
 			}
+		}
+		if slices.ContainsFunc(p.plain, func(name string) bool { return tables[name] != nil }) {
+			return false, nil
 		}
 		if !r.Expired(began) {
 			return true, nil
@@ -155,6 +178,9 @@ func (p *Pinned) Table(name string) *plan.Table {
 	}
 	return nil
 }
+
+// Any reports whether a request uses an entry, or what the door knew of a plain table.
+func (p *Pinned) Any() bool { return len(p.used)+len(p.plain) > 0 }
 
 // First returns the name of the first table that a request uses, or "" if there is none.
 func (p *Pinned) First() string {

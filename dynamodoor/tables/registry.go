@@ -38,6 +38,8 @@ type Registry struct {
 	renewing sync.Mutex      // held while the catalogue is read, or changed together with tables; lock it after defining
 	plain    plainNames
 
+	Forwarded Forwarded // requests under way, if there are no other doors
+
 	schemas sync.Map // of plain tables, type seen by name; for statements
 }
 
@@ -188,7 +190,10 @@ func (r *Registry) useOnce(ctx context.Context, e *catalog.Entry) (*Entry, error
 	if err != nil {
 		return nil, err
 	}
-	if e.State == registry.Active {
+	switch {
+	case e.State == registry.Active && abandoned(e, t):
+		return nil, r.forget(ctx, e)
+	case e.State == registry.Active:
 		return r.open(e, t), nil
 	}
 	late := r.late(e)
@@ -292,7 +297,7 @@ func (r *Registry) orphans(ctx context.Context, tables map[string]*Entry) error 
 			return err
 		}
 		for _, name := range names {
-			if tables[name] != nil {
+			if tables[name] != nil || catalog.Owns(name) {
 				continue
 			}
 			t, err := r.Physical(ctx, name)

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
+	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/registry"
 )
 
@@ -41,9 +44,17 @@ func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.
 	case err != nil:
 		return nil, DoorError(err)
 	}
-	in := r.open(written, now)
 	r.plain.forget(e.Table)
 	r.schemas.Delete(e.Table)
+	if written.Change != nil { // a door that did not know of it may have deleted the table meanwhile
+		if now, err = r.Physical(ctx, physical.Name); err != nil {
+			return nil, DoorError(err)
+		}
+		if abandoned(written, now) {
+			return nil, errors.Join(r.forget(ctx, written), NotThere(e.Table))
+		}
+	}
+	in := r.open(written, now)
 	r.publish(func(tables map[string]*Entry) { tables[e.Table] = in })
 	return in, in.Wrong
 }
@@ -57,7 +68,7 @@ func (r *Registry) Advance(ctx context.Context, e *Entry, change func(*catalog.E
 	if err := change(Copied(&next)); err != nil {
 		return nil, DoorError(err)
 	}
-	t, err := r.Physical(ctx, e.Physical)
+	t, err := r.Physical(ctx, next.Physical)
 	if err != nil {
 		return nil, DoorError(err)
 	}
@@ -68,9 +79,40 @@ func (r *Registry) Advance(ctx context.Context, e *Entry, change func(*catalog.E
 	case err != nil:
 		return nil, DoorError(err)
 	}
+	if abandoned(n, t) {
+		r.publish(func(tables map[string]*Entry) { delete(tables, n.Table) })
+		return nil, errors.Join(r.forget(ctx, n), NotThere(e.Table))
+	}
 	in := r.open(n, t)
 	r.publish(func(tables map[string]*Entry) { tables[in.Table] = in })
 	return in, in.Wrong
+}
+
+// abandoned reports whether an entry is of a plain table that was to be made a sharded one, and was
+// deleted by a door that did not know that yet. t is the physical table; nil: there is none.
+func abandoned(e *catalog.Entry, t *schema.Table) bool {
+	c := e.Change
+	return c != nil && (c.Step == catalog.Preparing || c.Step == catalog.Leaving) && (t == nil || identity(t) != e.ID)
+}
+
+// forget removes the entry of such a table, and its second table.
+func (r *Registry) forget(ctx context.Context, e *catalog.Entry) error {
+	if err := r.DropSecond(ctx, e); err != nil {
+		return DoorError(err)
+	}
+	return DoorError(r.catalog.Remove(ctx, e))
+}
+
+// DropSecond deletes the second physical table of a table that is gone, if it has one.
+func (r *Registry) DropSecond(ctx context.Context, e *catalog.Entry) error {
+	if e.Change == nil || e.Change.Second == "" {
+		return nil
+	}
+	err := r.backend.Answer(principal.With(ctx, principal.Principal{}), &api.DeleteTable{Table: e.Change.Second}, func(api.Response) error { return nil })
+	if exception.Is(err, exception.ResourceNotFound) {
+		return nil
+	}
+	return err
 }
 
 // Copied gives an entry its own copies of the parts that it shares with another, so that the caller
@@ -140,7 +182,7 @@ func (r *Registry) Vacate(ctx context.Context, name string) error {
 	case e.State != registry.Dropped:
 		return Exists(name)
 	}
-	t, err := r.Physical(ctx, name)
+	t, err := r.Physical(ctx, e.Physical)
 	if err != nil {
 		return DoorError(err)
 	}

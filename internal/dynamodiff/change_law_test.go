@@ -3,6 +3,7 @@
 package dynamodiff
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,18 +18,27 @@ import (
 
 // TestLawAcrossChanges is the law of sharded tables where they get other layouts at any
 // moment of a history: what is asked of one, in any step of a change, and of a plain one,
-// is answered alike. The layouts have more shards or fewer, or are those of a plain table;
+// is answered alike. Some tables are plain at first. The layouts have more shards or fewer, or are
+// those of a plain table;
 // changes are of all keys or of one, and some are taken back. What may differ is as in
 // TestLaw. Reads of indexes page by page are those of TestIndexesAcrossChanges of package run.
 func TestLawAcrossChanges(t *testing.T) {
 	router, url := endpoint.Start(t, run.Options{Fanout: 4, Caution: time.Nanosecond})
 	plain, sharded := engineDoor(t, 1), Target{Name: "sharded", URL: url}
-	moved := 0
+	moved, fromPlain := 0, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		shards := 0
+		created, plainly := false, false
 		step := func(h *history) {
-			if shards == 0 || rapid.IntRange(0, 2).Draw(t, "change") > 0 {
+			if !created || rapid.IntRange(0, 2).Draw(t, "change") > 0 {
 				return
+			}
+			if plainly {
+				var s struct{ Phase string }
+				out, err := router.Do(t.Context(), "Reshard", []byte(`{"TableName":"`+h.table+`","Action":"status"}`), nil)
+				if err != nil || json.Unmarshal(out, &s) != nil {
+					t.Fatalf("%s %v", out, err)
+				}
+				fromPlain[s.Phase]++
 			}
 			more, err := router.StepChange(t.Context(), h.table)
 			if err != nil {
@@ -36,7 +46,7 @@ func TestLawAcrossChanges(t *testing.T) {
 			}
 			reshard := func(options string) {
 				_, err := router.Do(t.Context(), "Reshard", []byte(`{"TableName":"`+h.table+`",`+options+`}`), nil)
-				for _, refusal := range []string{"shards already", "taken back", "plain one already"} {
+				for _, refusal := range []string{"shards already", "taken back", "plain one already", "whose keys have no shards", "no change of the layout"} {
 					if err != nil && strings.Contains(err.Error(), refusal) {
 						return
 					}
@@ -72,6 +82,14 @@ func TestLawAcrossChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			if operation == "CreateTable" {
+				if plainly = !h.glob && !h.local && rapid.Bool().Draw(t, "a plain table"); plainly {
+					created = true
+					g, err := sharded.Do(operation, body)
+					if err != nil || g.Status != w.Status {
+						t.Fatalf("%v %v", g, err)
+					}
+					return w
+				}
 				tags := `{"Key":"write-sharding","Value":"shards=2"}`
 				if h.glob && rapid.Bool().Draw(t, "sharded index") {
 					tags += `,{"Key":"write-sharding.index.global","Value":"shards=3` + h.keys() + `"}`
@@ -80,12 +98,17 @@ func TestLawAcrossChanges(t *testing.T) {
 			} else {
 				step(h)
 			}
+			for more := operation == "DeleteTable" && created; more; { // which is refused while a plain table becomes a sharded one
+				if more, err = router.StepChange(t.Context(), h.table); err != nil {
+					t.Fatal(err)
+				}
+			}
 			g, err := sharded.Do(operation, body)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if operation == "CreateTable" {
-				shards = 2
+				created = true
 			}
 			a, b := w.General(), g.General()
 			if ofIndex := operation == "Query" && strings.Contains(body, `"IndexName"`); operation == "Scan" || ofIndex {
@@ -113,6 +136,12 @@ func TestLawAcrossChanges(t *testing.T) {
 	})
 	if moved == 0 {
 		t.Error("no layout was changed")
+	}
+	t.Logf("steps from plain tables: %v", fromPlain)
+	for _, step := range []string{"preparing", "looking", "stubbing", "moving", "closing", "settled", "dropping", "leaving"} {
+		if fromPlain[step] == 0 {
+			t.Errorf("no plain table was in step %s", step)
+		}
 	}
 }
 
