@@ -104,7 +104,7 @@ score-advice: ## advice held to the truth of sets drawn from a fresh seed: point
 prove-advice: ## what is advised, built on the engine with the store's limits on, and filled with its rows at the stated rate: predicted beside measured
 	$(GO) test ./cmd/evenkeel -count 1 -timeout $(HUNG) -run '^TestProve(Advice|Keys|Rows|Units)$$' -v -args -prove.seed=$(or $(SEED),0) -prove.sets=$(or $(SETS),20)
 
-kill-reshard: ## 500 kill -9 of a door at random points of random changes of layout; SEED repeats; ITEMS of one table under load
+kill-reshard: ## 500 kill -9 of a door at random points of random changes of layout; SEED repeats; ITEMS of one plain table that is sharded under load, and made plain
 	$(GO) test ./cmd/evenkeel -count 1 -timeout 1h -run '^(TestKilledWhileChanging|TestItemsWhileKilled|TestManyItemsWhileKilled)$$' -v -args -reshard.kills=500 -reshard.seed=$(or $(SEED),1) -reshard.items=$(or $(ITEMS),100000)
 
 explore-reshard: ## every scene of two operations of the protocol of changes of layout: many minutes

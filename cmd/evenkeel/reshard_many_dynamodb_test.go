@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,8 +26,8 @@ import (
 
 var (
 	manyItems = flag.Int("reshard.items", 3000, "the number of items of TestManyItemsWhileKilled")
-	manyFrom  = flag.Int("reshard.from", 4, "the number of its shards")
-	manyTo    = flag.Int("reshard.to", 6, "the number of shards that it changes to")
+	manyFrom  = flag.Int("reshard.from", 0, "the number of its shards; 0: a plain table")
+	manyTo    = flag.String("reshard.to", "4,6,0", "the numbers of shards that it changes to, one after the other")
 	manyRate  = flag.Int("reshard.rate", 100, "requests a second of each of its four clients")
 )
 
@@ -130,18 +131,74 @@ func quantile(all []time.Duration, q float64) time.Duration {
 	return all[min(len(all)-1, int(q*float64(len(all))))].Round(100 * time.Microsecond)
 }
 
-// TestManyItemsWhileKilled changes the layout of a table of many items under a steady load, kills
-// the door twice on the way, and accounts for each item. With -args -reshard.items=1000000
-// -reshard.from=12 -reshard.to=16 it takes long.
+// changeMany changes the layout of table Many under load, and kills the door twice on the way.
+func changeMany(t *testing.T, m *mortal, url string, from, to int, wrong <-chan error) {
+	n := *manyItems
+	at := reshardTable{Table: "Many", DynamoDB: url}
+	door, err := at.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { door.Close() }()
+	began := time.Now()
+	if _, err := door.Start(t.Context(), reshard.Target{Shards: to}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := door.Finish(t.Context()); err != nil { // the stubs need not stay for Scans
+		t.Fatal(err)
+	}
+	var moved int64
+	killed := map[string]bool{}
+	for last := began; ; time.Sleep(time.Duration(min(n/1000, 500)+1) * time.Millisecond) {
+		s, err := door.Status(t.Context())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, m.printed.String())
+		}
+		select {
+		case err := <-wrong:
+			t.Fatal(err)
+		default:
+		}
+		if time.Since(last) > time.Minute {
+			last = time.Now()
+			t.Logf("after %v: %s, %d of %d moved, %d verified, %d a second", time.Since(began).Round(time.Second), s.Phase, s.RowsMoved, s.RowsToMove, s.RowsVerified, s.Rate)
+		}
+		if moved = s.RowsMoved; s.Phase == reshard.NoPhase {
+			break
+		}
+		if (s.Phase == "moving" && s.RowsMoved > s.RowsToMove/3 || s.Phase == "closing" || s.Phase == "cleaning" || s.Phase == "dropping") && len(killed) < 2 && !killed[s.Phase] {
+			killed[s.Phase] = true
+			door.Close()
+			m.kill()
+			m.start()
+			if door, err = at.open(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("after %v: the door was killed in %s, with %d moved", time.Since(began).Round(time.Second), s.Phase, s.RowsMoved)
+		}
+	}
+	t.Logf("%d items from %d to %d shards in %v: %d moved, %d kills (%v)", n, from, to, time.Since(began).Round(100*time.Millisecond), moved, len(killed), killed)
+	if len(killed) == 0 {
+		t.Error("the door was not killed")
+	}
+}
+
+// TestManyItemsWhileKilled changes the layout of a plain table of many items under a steady load,
+// several times, kills the door twice in each change, and accounts for each item. With -args
+// -reshard.items=1000000 -reshard.to=50,75,0 it takes long.
 func TestManyItemsWhileKilled(t *testing.T) {
 	m := newMortal(t)
 	url := "http://" + m.dynamodb
 	c := dynamodb.New(dynamodb.Options{BaseEndpoint: &url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "secret", ""), Retryer: aws.NopRetryer{}})
+	var tags []types.Tag
+	if *manyFrom > 0 {
+		tags = []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String(fmt.Sprintf("shards=%d", *manyFrom))}}
+	}
 	_, err := c.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: aws.String("Many"), BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("p"), AttributeType: "S"}, {AttributeName: aws.String("c"), AttributeType: "N"}},
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("p"), KeyType: "HASH"}, {AttributeName: aws.String("c"), KeyType: "RANGE"}},
-		Tags:                 []types.Tag{{Key: aws.String("write-sharding"), Value: aws.String(fmt.Sprintf("shards=%d", *manyFrom))}},
+		Tags:                 tags,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -201,51 +258,16 @@ func TestManyItemsWhileKilled(t *testing.T) {
 	}
 	time.Sleep(min(10*time.Second, time.Duration(n)*time.Millisecond)) // the quiet phase
 
-	at := reshardTable{Table: "Many", DynamoDB: url}
-	door, err := at.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { door.Close() }()
-	began = time.Now()
 	changing.Store(true)
-	if _, err := door.Start(t.Context(), reshard.Target{Shards: *manyTo}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := door.Finish(t.Context()); err != nil { // the stubs need not stay for Scans
-		t.Fatal(err)
-	}
-	var moved int64
-	killed := map[string]bool{}
-	for last := began; ; time.Sleep(time.Duration(min(n/1000, 500)+1) * time.Millisecond) {
-		s, err := door.Status(t.Context())
+	from := *manyFrom
+	for _, text := range strings.Split(*manyTo, ",") {
+		to, err := strconv.Atoi(text)
 		if err != nil {
-			t.Fatalf("%v\n%s", err, m.printed.String())
-		}
-		select {
-		case err := <-wrong:
 			t.Fatal(err)
-		default:
 		}
-		if time.Since(last) > time.Minute {
-			last = time.Now()
-			t.Logf("after %v: %s, %d of %d moved, %d verified, %d a second", time.Since(began).Round(time.Second), s.Phase, s.RowsMoved, s.RowsToMove, s.RowsVerified, s.Rate)
-		}
-		if moved = s.RowsMoved; s.Phase == reshard.NoPhase {
-			break
-		}
-		if (s.Phase == "moving" && s.RowsMoved > s.RowsToMove/3 || s.Phase == "closing" || s.Phase == "cleaning") && len(killed) < 2 && !killed[s.Phase] {
-			killed[s.Phase] = true
-			door.Close()
-			m.kill()
-			m.start()
-			if door, err = at.open(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("after %v: the door was killed in %s, with %d moved", time.Since(began).Round(time.Second), s.Phase, s.RowsMoved)
-		}
+		changeMany(t, m, url, from, to, wrong)
+		from = to
 	}
-	took := time.Since(began)
 	stop()
 	working.Wait()
 	select {
@@ -259,11 +281,7 @@ func TestManyItemsWhileKilled(t *testing.T) {
 		requests, unsaid = requests+len(o.took)+len(o.during), unsaid+o.unsaid
 		before, during = append(before, o.took...), append(during, o.during...)
 	}
-	t.Logf("%d items from %d to %d shards in %v: %d moved, %d kills (%v)", n, *manyFrom, *manyTo, took.Round(100*time.Millisecond), moved, len(killed), killed)
 	t.Logf("%d requests, %d without an answer; before: p50 %v, p99 %v; during: p50 %v, p99 %v", requests, unsaid, quantile(before, 0.5), quantile(before, 0.99), quantile(during, 0.5), quantile(during, 0.99))
-	if len(killed) == 0 {
-		t.Error("the door was not killed")
-	}
 
 	seen := make([]bool, n)
 	for start := attributes(nil); ; {
