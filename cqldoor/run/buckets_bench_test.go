@@ -7,6 +7,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,4 +112,51 @@ func BenchmarkNewest(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkLog writes a log that never ends, in order of time, in batches of 100 rows: 100,000 rows an
+// hour, for a key with buckets of an hour. It reports how many rows a partition has at most.
+//
+//	go test ./cqldoor/run -run '^$' -bench Log -benchtime 1000000x -timeout 0    # 100 million rows
+func BenchmarkLog(b *testing.B) {
+	s := benchSession(b)
+	for _, text := range []string{
+		"CREATE KEYSPACE bench WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+		"CREATE TABLE bench.log (k int, ts timestamp, v text, PRIMARY KEY (k, ts)) WITH CLUSTERING ORDER BY (ts DESC) AND write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h'}",
+	} {
+		if err := s.Query(text).Exec(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	const perBatch, perHour = 100, 100_000
+	at := func(row int) time.Time { return time.UnixMilli(int64(row) * 3_600_000 / perHour) }
+	var rows atomic.Int64
+	b.RunParallel(func(each *testing.PB) {
+		for each.Next() {
+			from := int(rows.Add(perBatch)) - perBatch
+			batch := s.Batch(gocql.UnloggedBatch)
+			for i := range perBatch {
+				batch.Query("INSERT INTO bench.log (k, ts, v) VALUES (1, ?, 'a line of a log, as long as many')", at(from+i))
+			}
+			if err := batch.Exec(); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.StopTimer()
+	most, all := 0, 0
+	for hour := 0; hour*perHour < int(rows.Load()); hour++ {
+		n := 0
+		from := time.Unix(int64(hour)*3600, 0)
+		if err := s.Query("SELECT count(*) FROM bench.log WHERE k = 1 AND ts >= ? AND ts < ?", from, from.Add(time.Hour)).Scan(&n); err != nil {
+			b.Fatal(err)
+		}
+		most, all = max(most, n), all+n
+	}
+	if all != int(rows.Load()) {
+		b.Errorf("%d of %d rows are there", all, rows.Load())
+	}
+	b.ReportMetric(float64(rows.Load())/b.Elapsed().Seconds(), "rows/s")
+	b.ReportMetric(float64(most), "rows/partition")
 }
