@@ -90,6 +90,18 @@ func (e *Explained) visit(shards []int) {
 
 var shardsType = value.ListOf(shardType, true)
 
+// listed returns the type of the list of an IN on some clustering columns.
+func (t *Table) listed(first, n int) *value.Type {
+	if n == 1 {
+		return value.ListOf(t.Clustering[first].Type, true)
+	}
+	var of []*value.Type
+	for _, c := range t.Clustering[first : first+n] {
+		of = append(of, c.Type)
+	}
+	return value.ListOf(value.TupleOf(of...), true)
+}
+
 // show prints the value of a slot.
 func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 	var typ *value.Type
@@ -100,8 +112,8 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 		typ = t.Clustering[t.by[s.Index]].Type
 	case Cluster:
 		typ = t.Clustering[st.columns[s.Index]].Type
-		if st.in && s.Index == len(st.columns)-1 {
-			typ = value.ListOf(typ, true)
+		if st.in > 0 && s.Index == len(st.columns)-1 {
+			typ = t.listed(st.columns[s.Index], st.in)
 		}
 	case Shard, Limit:
 		typ = shardType
@@ -210,12 +222,18 @@ func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained
 			if e.full() {
 				break
 			}
-			fetches, err := p.Fetches(b, s, s.Shards, nil, nil, perShard)
-			if err != nil {
-				return nil, err
+			groups := [][]int{s.Shards}
+			if s.Of != nil { // each shard is asked for its own rows
+				groups = slices.Collect(slices.Chunk(s.Shards, 1))
 			}
-			for _, f := range fetches {
-				e.add(p.Table, f.Statement, f.Values, f.Shards...)
+			for _, shards := range groups {
+				fetches, err := p.Fetches(b, s, shards, nil, nil, perShard)
+				if err != nil {
+					return nil, err
+				}
+				for _, f := range fetches {
+					e.add(p.Table, f.Statement, f.Values, f.Shards...)
+				}
 			}
 		}
 	}

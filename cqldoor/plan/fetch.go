@@ -18,12 +18,15 @@ type Segment struct {
 	KeyIndex int
 	Key      [][]byte
 	Slice    analysis.Slice
-	Points   [][][]byte // the clustering keys of a segment of single rows, in reading order; nil: all of Slice
+	Points   [][][]byte // the clustering keys, or the equally long prefixes of them, that a segment consists of, in reading order; nil: all of Slice
+	Of       []int      // the shard of each point; nil: any of Shards
 	After    [][]byte   // clustering key after which reading starts; nil: the start of the slice
 	Shards   []int
 	Old      []int // the shards under the old layout; only for a read that uses both places
 	Last     bool  // the last segment of its partition
 	Err      error // why this and the next segments are not known
+
+	bytes int // of Points
 }
 
 // Compare orders clustering keys in the statement's reading order.
@@ -94,7 +97,7 @@ func (s Segment) InOld() Segment {
 // layout.
 func (p *Select) Row(s Segment, clustering [][]byte) Segment {
 	b := analysis.Bound{Prefix: clustering, Inclusive: true}
-	s.Slice, s.Points, s.After, s.Old = analysis.Slice{Start: b, End: b}, nil, nil, nil
+	s.Slice, s.Points, s.Of, s.After, s.Old = analysis.Slice{Start: b, End: b}, nil, nil, nil, nil
 	s.Shards = []int{p.Table.shardOfRow(s.Key, clustering)}
 	return s
 }
@@ -182,7 +185,12 @@ func (p *Select) fetch(b *analysis.BoundSelect, s Segment, shards []int, after, 
 	if s.Points != nil {
 		return p.fetchPoints(b, s, shards, after, upto, limit, keys)
 	}
-	pieces := p.Table.pieces(Within(s.Slice, after, upto, p.Logical.Reversed))
+	return p.fetchSlice(b, s, shards, Within(s.Slice, after, upto, p.Logical.Reversed), limit, keys)
+}
+
+// fetchSlice returns the reads of a slice of the segment's partition.
+func (p *Select) fetchSlice(b *analysis.BoundSelect, s Segment, shards []int, slice analysis.Slice, limit int, keys bool) ([]Fetch, error) {
+	pieces := p.Table.pieces(slice)
 	if p.Logical.Reversed {
 		slices.Reverse(pieces)
 	}

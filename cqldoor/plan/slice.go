@@ -117,7 +117,7 @@ type shape struct {
 	prefix                       int // number of columns bound by =
 	start, end                   int // further components of each end
 	startInclusive, endInclusive bool
-	in                           bool // an IN on the column after the prefix
+	in                           int // number of columns after the prefix that an IN binds together
 }
 
 func (t *Table) shapeOf(s analysis.Slice) shape {
@@ -137,8 +137,12 @@ func (t *Table) relations(s shape) []syntax.Relation {
 	for i := range s.prefix {
 		out = append(out, syntax.Relation{Columns: []string{t.Clustering[i].Name}, Op: syntax.OpEQ, Value: next()})
 	}
-	if s.in {
-		return append(out, syntax.Relation{Columns: []string{t.Clustering[s.prefix].Name}, Op: syntax.OpIn, Value: next()})
+	if s.in > 0 {
+		r := syntax.Relation{Tuple: s.in > 1, Op: syntax.OpIn, Value: next()}
+		for _, c := range t.Clustering[s.prefix : s.prefix+s.in] {
+			r.Columns = append(r.Columns, c.Name)
+		}
+		return append(out, r)
 	}
 	tuple := s.start > 1 || s.end > 1
 	bound := func(n int, op, reverse, inclusive syntax.Op, isInclusive bool) {
@@ -173,13 +177,13 @@ func (t *Table) relations(s shape) []syntax.Relation {
 	return out
 }
 
-// columns returns the clustering columns of the Cluster slots.
+// columns returns the clustering columns of the Cluster slots: of an IN, the first.
 func (s shape) columns() []int {
 	var out []int
 	for i := range s.prefix {
 		out = append(out, i)
 	}
-	if s.in {
+	if s.in > 0 {
 		out = append(out, s.prefix)
 	}
 	for _, n := range []int{s.start, s.end} {

@@ -43,7 +43,7 @@ type Statement struct {
 	Slots []Slot
 
 	columns []int         // clustering columns of the Cluster slots
-	in      bool          // the last Cluster slot is a list
+	in      int           // the last Cluster slot is a list of values of so many columns; 0: it is no list
 	sets    []*value.Type // types of the Set slots, if they are known
 }
 
