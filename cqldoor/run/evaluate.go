@@ -66,7 +66,13 @@ func (x *reader) shaped(out *output, c plan.Cursor, page int) error {
 		}
 		return s.Row(st.row)
 	}
-	err := x.each(c, hint, func(st step) (bool, error) {
+	var pause func(i int)
+	if page > 0 && !sel.Selection.Aggregated && !sel.Grouped && len(sel.Sort) == 0 {
+		pause = func(i int) {
+			out.next(plan.Cursor{KeyIndex: i, Limit: max(s.Rest().Left, 0), PerKey: x.bound.PerPartitionLimit})
+		}
+	}
+	err := x.each(c, hint, pause, func(st step) (bool, error) {
 		next, err := take(st)
 		switch {
 		case err != nil:

@@ -27,20 +27,25 @@ type reader struct {
 	bound   *analysis.BoundSelect
 	dir     plan.Directory
 
+	hurry    time.Time   // time after which a page ends before the next partition; zero: never
 	patience time.Time   // time until which throttled shards are asked again
 	memory   *memory     // nil: not bounded
 	shows    *[]*holding // collects the memory of pages whose rows are shown later; nil: it is returned at once
 
-	width *atomic.Int64 // see rowWidth
-	ahead *ahead        // what is known of the next rows
-	only  *oneShard     // for a scan: only these rows of a partition are shown; nil: all
-	total int           // how many rows of all partitions will probably be wanted; 0: all
-	among int           // how many readers share the request's fetches; 0: this is the only one
+	width  *atomic.Int64 // see rowWidth
+	ahead  *ahead        // what is known of the next rows
+	survey survey        // what is known of the next partitions
+	only   *oneShard     // for a scan: only these rows of a partition are shown; nil: all
+	total  int           // how many rows of all partitions will probably be wanted; 0: all
+	among  int           // how many readers share the request's fetches; 0: this is the only one
 }
 
 func (r *reads) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
 	x := &reader{ctx: ctx, reads: r, link: forwarder(l), version: v, plan: p, bound: b, dir: r.buckets.directory(ctx), patience: time.Now().Add(r.retryFor)}
 	x.memory = newMemory(ctx)
+	if r.timeout > 0 {
+		x.hurry = time.Now().Add(r.timeout / 2)
+	}
 	x.params = wire.Params{Consistency: params.Consistency}
 	if p != nil && p.Quorum && rule.On(rule.QuorumInChange) {
 		x.params.Consistency = quorum(params.Consistency)

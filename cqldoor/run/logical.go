@@ -25,8 +25,9 @@ type visit func(s step) (bool, error)
 var errEnough = errors.New("run: no more rows of the partition are wanted")
 
 // each visits the merged rows after a cursor, in order, and filters them if the shards have not.
-// hint is how many rows will probably be wanted, 0 for all.
-func (x *reader) each(c plan.Cursor, hint int, f visit) error {
+// hint is how many rows will probably be wanted, 0 for all. If the reading takes long and pause is not
+// nil, each calls pause with the index of the next partition key, and ends.
+func (x *reader) each(c plan.Cursor, hint int, pause func(i int), f visit) error {
 	if x.plan.FilterHere {
 		inner := f
 		f = func(s step) (bool, error) {
@@ -46,6 +47,15 @@ func (x *reader) each(c plan.Cursor, hint int, f visit) error {
 		at := plan.Cursor{KeyIndex: i}
 		if i == c.KeyIndex {
 			at = c
+		} else if pause != nil && x.late() {
+			pause(i)
+			return nil
+		}
+		if err := x.look(i); err != nil {
+			return err
+		}
+		if x.survey.empty(i) {
+			continue
 		}
 		if on, err := x.partition(key, at, hint, f); err != nil || !on {
 			return err

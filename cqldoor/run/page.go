@@ -3,6 +3,8 @@
 package run
 
 import (
+	"time"
+
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
@@ -26,6 +28,13 @@ func (x *reader) rows(out *output, c plan.Cursor, page int) error {
 			after = c.After
 		} else {
 			w.at.KeyIndex, w.at.PerKey, w.last = i, x.bound.PerPartitionLimit, nil
+			if page > 0 && x.late() {
+				w.out.next(plan.Cursor{KeyIndex: i, Limit: w.at.Limit, PerKey: w.at.PerKey})
+				return nil
+			}
+		}
+		if err := x.look(i); err != nil {
+			return err
 		}
 		if on, err := w.partition(key, after); err != nil || !on {
 			return err
@@ -33,6 +42,10 @@ func (x *reader) rows(out *output, c plan.Cursor, page int) error {
 	}
 	return nil
 }
+
+// late says that a page should end soon. The next page of a statement that names many partitions with few
+// rows can begin where this one ends; a page that takes too long is an error.
+func (x *reader) late() bool { return !x.hurry.IsZero() && time.Now().After(x.hurry) }
 
 // rowsPage is a page of rows that is being written.
 type rowsPage struct {

@@ -26,6 +26,7 @@ type reads struct {
 
 	fanOut   int           // how many fetches of one request may be under way
 	retryFor time.Duration // see Options
+	timeout  time.Duration // see Options
 	held     int           // see maxHeld
 	longest  int           // see maxResult
 

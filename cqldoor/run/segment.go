@@ -32,6 +32,18 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	if s.Err != nil {
 		return nil, s.Err
 	}
+	if s.Shards = x.survey.shardsOf(s); len(s.Shards) == 0 {
+		return &rowset{}, nil
+	}
+	rows, err := x.read(s, after, want)
+	if err == nil {
+		x.survey.rows += len(rows.rows)
+	}
+	return rows, err
+}
+
+// read is page for a segment that may have rows.
+func (x *reader) read(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	if x.plan.Old != nil {
 		return x.resolved(s, after, want)
 	}
