@@ -99,7 +99,7 @@ func slowCode(c primitive.ErrorCode) bool {
 	return false
 }
 
-// cqlLife creates a table at one door, uses it at both, and drops it while it is used.
+// cqlLife creates a table at one door, uses it at both, may alter it, and drops it while it is used.
 func (f *field) cqlLife(r *rand.Rand, doors [2]*server, table string) {
 	property := pick(r, "", "", " WITH write_sharding = {'shards': '3'}", " WITH write_sharding = {'shards': '8'}", " WITH write_sharding = {'shards': '5', 'strategy': 'random'}", " WITH write_sharding = {'shards': '6', 'column': 'bucket'}")
 	create := "CREATE TABLE " + table + " (p int, c int, v int, PRIMARY KEY (p, c))" + property
@@ -119,6 +119,12 @@ func (f *field) cqlLife(r *rand.Rand, doors [2]*server, table string) {
 	}
 	phase.Store(settled)
 	time.Sleep(time.Duration(300+r.IntN(1500)) * time.Millisecond)
+	if r.IntN(2) == 0 {
+		if err := oneQuery(doors[r.IntN(2)].cql, "ALTER TABLE "+table+" ADD w int"); err != nil {
+			f.fault("a table cannot be altered", "%s: %v", create, err)
+		}
+		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
+	}
 	phase.Store(changing) // no write is acknowledged from here on
 	time.Sleep(20 * time.Millisecond)
 	f.foundAtBoth(doors, table, create, &acked)
@@ -140,7 +146,7 @@ func (f *field) useRows(r *rand.Rand, door *server, table string, writer int, ph
 	defer func() { c.Close() }()
 	insert := "INSERT INTO " + table + " (p, c, v) VALUES (?, ?, ?)"
 	read := "SELECT v FROM " + table + " WHERE p = ? AND c = ?"
-	whole := "SELECT c, v FROM " + table + " WHERE p = ?"
+	whole := "SELECT " + pick(r, "c, v", "*") + " FROM " + table + " WHERE p = ?"
 	prepared := map[string]*difftest.Answer{}
 	bytes4 := func(n int) *primitive.Value {
 		return primitive.NewValue([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})

@@ -53,6 +53,7 @@ func attackFrames(f *field) error {
 	each(6, func(r *rand.Rand) { sendMutated(r, target.cql) })
 	each(2, func(r *rand.Rand) { sendGarbage(r, target) })
 	each(3, func(r *rand.Rand) { readSlowly(r, target.cql) })
+	each(1, func(r *rand.Rand) { readLong(f, r, target) })
 	each(1, func(r *rand.Rand) { idle(r, target) })
 	wg.Wait()
 	w.finish()
@@ -249,6 +250,34 @@ func readSlowly(r *rand.Rand, addr string) {
 			return
 		}
 		time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
+	}
+}
+
+// readLong asks for an answer of 100 MB and reads it to its end, with pauses.
+func readLong(f *field, r *rand.Rand, s *server) {
+	nc, err := connect(s.cql, primitive.ProtocolVersion4, false)
+	if err != nil {
+		return
+	}
+	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(2 * time.Minute))
+	text := fmt.Sprintf("SELECT b, b, b, b FROM w.%s WHERE p = 3", pick(r, workTables...))
+	q := &message.Query{Query: text, Options: &message.QueryOptions{Consistency: primitive.ConsistencyLevelOne}}
+	if err := frame.NewCodec().EncodeFrame(frame.NewFrame(primitive.ProtocolVersion4, 1, q), nc); err != nil {
+		return
+	}
+	var header [primitive.FrameHeaderLengthV3AndHigher]byte
+	_, err = io.ReadFull(nc, header[:])
+	length := int64(binary.BigEndian.Uint32(header[5:]))
+	var came int64
+	for longest := r.IntN(200); err == nil && came < length; {
+		var n int64
+		n, err = io.CopyN(io.Discard, nc, min(1<<20, length-came))
+		came += n
+		time.Sleep(time.Duration(r.IntN(longest+1)) * time.Millisecond)
+	}
+	if err != nil && s.alive() {
+		f.fault("an answer is cut short", "%s: %d of %d bytes: %v", text, came, length, err)
 	}
 }
 
