@@ -183,10 +183,10 @@ func (g *grammar) drawType(kind, depth int) (string, func() string) {
 	if depth == 0 || r.IntN(10) < 7 {
 		return simple()
 	}
-	several := func(open, end string, draw func() string) func() string {
+	several := func(most int, open, end string, draw func() string) func() string {
 		return func() string {
 			var parts []string
-			for range r.IntN(4) {
+			for range r.IntN(most + 1) {
 				parts = append(parts, draw())
 			}
 			return open + strings.Join(parts, ", ") + end
@@ -201,9 +201,13 @@ func (g *grammar) drawType(kind, depth int) (string, func() string) {
 	typ, draw := g.drawType(elementType, depth-1)
 	switch r.IntN(6) {
 	case 0:
-		return frozen("list<" + typ + ">"), several("[", "]", draw)
+		return frozen("list<" + typ + ">"), several(3, "[", "]", draw)
 	case 1:
-		return frozen("set<" + typ + ">"), several("{", "}", draw)
+		most := 3
+		if strings.Contains(typ, "decimal") {
+			most = 1 // as for the keys of a map, below
+		}
+		return frozen("set<" + typ + ">"), several(most, "{", "}", draw)
 	case 2:
 		typ2, draw2 := g.drawType(elementType, depth-1)
 		// Cassandra does not define which of two equal keys in a literal stays. So there is only
