@@ -68,7 +68,7 @@ func replayRows(t *testing.T, w io.Writer, session *gocql.Session, now *atomic.I
 	var writers errgroup.Group
 	writers.SetLimit(32)
 	for _, x := range run.rows {
-		if run.timed {
+		if run.timed && c.Heat.Moment.Writes*run.length/run.faster >= fewestRows {
 			now.Store(max(now.Load(), begin+run.after(x.at)))
 		}
 		bound := table.bound(t, x.row)
@@ -106,7 +106,7 @@ func replayRows(t *testing.T, w io.Writer, session *gocql.Session, now *atomic.I
 		fmt.Sprint(s.Seed), fmt.Sprint(len(run.rows)),
 		compare(t, s, "units of a write", c.Heat.WriteUnits/c.Heat.Writes, each, 0),
 	}
-	if c.Heat.Writes > 20 && run.timed {
+	if run.timed && c.Heat.Moment.Writes*run.length/run.faster >= fewestRows {
 		line = append(line, compare(t, s, "units of the hottest key", c.Heat.WriteUnits, most, 0))
 	} else {
 		line = append(line, fmt.Sprintf("%.4g, %.4g", c.Heat.WriteUnits, most))

@@ -245,6 +245,20 @@ INSERT INTO game.events (match_id, seq, player, kind) VALUES (?, ?, ?, ?) -- %s`
 			t.Errorf("line 2: %+v, %+v", w["further table"], w[indexName])
 		}
 	})
+	t.Run("no entries of rows without a value", func(t *testing.T) {
+		r := advised(t, `SELECT * FROM shop.orders WHERE id = ? -- 800/s
+SELECT * FROM shop.orders WHERE coupon = ? -- 1/min
+INSERT INTO shop.orders (id, coupon, total) VALUES (?, ?, ?) -- 250/s`, "id,coupon,total", func(i int, at time.Time) string {
+			coupon := ""
+			if i%10 == 0 {
+				coupon = fmt.Sprintf("x%d", i/10%50)
+			}
+			return fmt.Sprintf("o%x,%s,%d", uint64(i+1)*0x9e3779b97f4a7c15, coupon, i%997)
+		})
+		if w := of(t, r, 2)[indexName]; math.Abs(w.Writes-25) > 0.1 {
+			t.Errorf("%+v, want 25 entries a second", w)
+		}
+	})
 	t.Run("no index in other stores, nor with shards", func(t *testing.T) {
 		for _, o := range []Options{{Target: Scylla}, {Target: Keyspaces}} {
 			for _, w := range advisedFor(t, asked("900/s", "200/s"), "match_id,seq,player,kind\n1,2,p3,move\n1,3,p4,die\n2,1,p3,die\n", o).Verdict.Ways {

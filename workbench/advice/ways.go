@@ -139,7 +139,10 @@ func (s *ranker) further(i int, table *Design) *Way {
 		return nil
 	}
 	best := s.bestFor([]int{i})
-	if best == nil || s.serve(best, &s.qs[i]).Kind >= s.serve(table, &s.qs[i]).Kind {
+	if best == nil {
+		return nil
+	}
+	if v := s.serve(best, &s.qs[i]); v.Kind >= s.serve(table, &s.qs[i]).Kind || v.Partitions > mostPartitions {
 		return nil
 	}
 	if s.o.Target != DynamoDB {
@@ -170,7 +173,7 @@ func (s *ranker) index(d *Design, q *queries.Query) *Way {
 	if s.o.Target != Cassandra || c == nil {
 		return nil
 	}
-	w := &Way{Way: indexName, Writes: s.load.insert}
+	w := &Way{Way: indexName, Writes: s.load.insert * float64(c.Values-c.Empty) / float64(s.p.Rows)} // no entries for null
 	for i := range s.qs {
 		if u := &s.qs[i]; u.Verb == queries.Update && slices.Contains(u.Columns, c.Name) {
 			w.Writes += rateOf(u)
@@ -229,8 +232,11 @@ func (w *Way) costText() string {
 	if w.Currency != "" {
 		return money(w.Month, w.Currency) + " a month"
 	}
-	if w.CPU > 0 {
+	switch {
+	case w.CPU >= 0.001:
 		return countOf(w.CPU, "core")
+	case w.CPU > 0:
+		return "under 0.001 cores"
 	}
 	return number(w.cost)
 }
