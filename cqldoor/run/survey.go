@@ -23,6 +23,8 @@ const (
 	// firstSurvey and longestSurvey are how many keys surveys are about: each twice as many as the
 	// last one.
 	firstSurvey, longestSurvey = 16, 256
+	// largestSurvey is how many partitions of the store a survey of several keys asks for at most.
+	largestSurvey = 100_000
 )
 
 // survey knows which shards have rows of the partitions that come next.
@@ -54,7 +56,7 @@ func (x *reader) look(i int) error {
 			break
 		}
 	}
-	n := min(longestSurvey, max(firstSurvey, 2*(v.to-v.from)))
+	n := v.next(len(shards))
 	var keys [][][]byte
 	at := map[string]int{}
 	for _, key := range x.bound.Keys.From(i) {
@@ -82,6 +84,11 @@ func (x *reader) look(i int) error {
 		v.from, v.to, v.found = i, i+n, found
 	}
 	return err
+}
+
+// next returns how many keys with so many shards the next survey is about.
+func (v *survey) next(shards int) int {
+	return max(1, min(longestSurvey, max(firstSurvey, 2*(v.to-v.from)), largestSurvey/shards))
 }
 
 // empty says that a survey has found nothing of the partition with index i.
