@@ -33,22 +33,33 @@ type emptied struct {
 	runner    *Runner
 	fanout    *plan.Fanout
 	partition string
+	listed    bool            // the buckets are those that the directory has
 	marks     map[int64]int64 // the marks of buckets, in seconds since 1970
-	asked     map[int64]bool  // the buckets that the directory has
 	buckets   []int64
 }
 
 // add notes the buckets of a part without items.
 func (e *emptied) add(p plan.Part) {
+	if !e.listed {
+		return
+	}
 	now := e.runner.Now()
 	for _, b := range p.Buckets {
-		if len(e.buckets) == cleanedAtOnce || !e.asked[b] || !e.fanout.Within(b) || !e.fanout.Late(b, now) {
+		if len(e.buckets) == cleanedAtOnce || !e.fanout.Within(b) || !e.fanout.Late(b, now) {
 			continue
 		}
 		if at, marked := e.marks[b]; !marked || now.Sub(time.Unix(at, 0)) > e.fanout.Remembered()+margin {
 			e.buckets = append(e.buckets, b)
 		}
 	}
+}
+
+// mark notes the mark of a bucket.
+func (e *emptied) mark(bucket, at int64) {
+	if e.marks == nil {
+		e.marks = make(map[int64]int64)
+	}
+	e.marks[bucket] = at
 }
 
 // clean marks or removes the buckets, with the door's own rights. If that fails, a later Query tries

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
@@ -13,6 +14,15 @@ import (
 // Explain answers with the plan of a request, which is not carried out. The client needs the right to
 // make the request.
 func (r *Runner) Explain(ctx context.Context, q api.ItemRequest, use func(api.Response) error) error {
+	var wrong error
+	q.EachTable(func(name string) {
+		if catalog.Owns(api.TableName(name)) {
+			wrong = tables.ErrNoTable
+		}
+	})
+	if wrong != nil {
+		return wrong
+	}
 	if r.Tables.Shared() {
 		if err := r.Tables.Current(ctx); err != nil {
 			return err

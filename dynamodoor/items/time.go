@@ -80,16 +80,14 @@ func (r *Runner) byTime(ctx context.Context, f *plan.Fanout, use func(api.Respon
 	p := r.newPage(ctx, f)
 	defer p.memory.close()
 	partition := f.Partition()
-	vain := &emptied{runner: r, fanout: f, partition: partition, marks: make(map[int64]int64), asked: make(map[int64]bool)}
+	vain := &emptied{runner: r, fanout: f, partition: partition}
 	defer vain.clean(ctx)
 	list := func(from, to int64, down bool, limit int) (buckets []int64, err error) {
 		err = backend.Retried(ctx, p.patience, func() error {
-			buckets, err = r.Catalog.Buckets(ctx, partition, from, to, down, limit, func(bucket, at int64) { vain.marks[bucket] = at })
+			buckets, err = r.Catalog.Buckets(ctx, partition, from, to, down, limit, vain.mark)
 			return err
 		})
-		for _, b := range buckets {
-			vain.asked[b] = true
-		}
+		vain.listed = true
 		return buckets, tables.DoorError(err)
 	}
 	after, last := f.Start, plan.Part{}

@@ -46,6 +46,7 @@ var onCatalogue = map[string][]string{
 	"GetShardIterator":   {`{"StreamArn":"ARN/stream/2026-01-01T00:00:00.000","ShardId":"shardId-00000000000000000000-00000000","ShardIteratorType":"LATEST"}`},
 	"DescribePartitions": {`{"TableName":"NAME"}`},
 	"Reshard":            {`{"TableName":"NAME","Action":"status"}`, `{"TableName":"NAME","Action":"start","Shards":3}`},
+	"Explain":            {`{"Operation":"Scan","Request":{"TableName":"NAME"}}`, `{"Operation":"BatchGetItem","Request":{"RequestItems":{"plain":{"Keys":[{"k":{"S":"x"}}]},"NAME":{"Keys":[{"table":{"S":"Tab"}}]}}}}`},
 	"GetRecords":         nil,
 	"ListTables":         nil,
 	"DescribeLimits":     nil,

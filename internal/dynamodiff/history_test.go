@@ -25,9 +25,10 @@ type history struct {
 	judged      bool   // by dynalite
 	last        string // a LastEvaluatedKey that came back, with where it came from
 	lastOf      string
-	hashes      int      // how many partition keys there are; 0: as many as the type's pool has
-	longer      int      // how many further requests there may be
-	times       sortKeys // what the sort keys are in a table whose shards are ranges of them; nil: any values
+	hashes      int                    // how many partition keys there are; 0: as many as the type's pool has
+	before      func(operation string) // called before each request; nil: nothing is
+	longer      int                    // how many further requests there may be
+	times       sortKeys               // what the sort keys are in a table whose shards are ranges of them; nil: any values
 }
 
 // sortKeys draws sort keys, and values to compare them with.

@@ -39,6 +39,9 @@ func lawfulAs(t *testing.T, plain, sharded Target, shards int, forJudge bool, de
 	indexTag := fmt.Sprintf(`,{"Key":"write-sharding.index.global","Value":"shards=%d`, shards+1)
 	rapid.Check(t, func(t *rapid.T) {
 		draw(t, forJudge, func(h *history, operation, body string) Answer {
+			if h.before != nil {
+				h.before(operation)
+			}
 			tag := ""
 			if operation == "CreateTable" {
 				tag = declare(h)
