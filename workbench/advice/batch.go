@@ -173,6 +173,27 @@ func (s *serving) sharedBy(d *Design, q *queries.Query) (by []string) {
 	return by
 }
 
+// fenceKeys adds the partition keys that could hold the rows of fenced batches: columns that all its statements
+// give and that do not tell rows apart, alone and together.
+func (s *proposer) fenceKeys(add func(columns []string, weight float64)) {
+	for i := range s.qs {
+		q := &s.qs[i]
+		if !s.fenced(q) || !s.speaks(q) {
+			continue
+		}
+		var all []string
+		for j := range s.p.Columns {
+			c := s.p.Columns[j].Name
+			why, _ := given(s.statementsOf(q), c)
+			if s.keyable(c) && why == "" && !s.apartByKey(&Design{Partition: wholes([]string{c})}) {
+				all = append(all, c)
+				add([]string{c}, rateOf(q)/2)
+			}
+		}
+		add(all, rateOf(q)/2)
+	}
+}
+
 // fence says that a table is not for sharding, and why, if batches with conditions hold the rows of a key
 // together and limits are exceeded; "": that is not so.
 func (s *ranker) fence(d *Design, c *score) string {

@@ -174,6 +174,17 @@ func TestLogCost(t *testing.T) {
 	}
 }
 
+// TestInsertsWithCondition checks that a batch of inserts gets a key that holds it, although the reads name
+// another: a further table can serve these, and nothing can serve the batch.
+func TestInsertsWithCondition(t *testing.T) {
+	r := advisedOf(t, `BEGIN BATCH INSERT INTO x.t (tenant, wf, body) VALUES (?, ?, ?) IF NOT EXISTS; INSERT INTO x.t (tenant, wf, body) VALUES (?, ?, ?); APPLY BATCH -- 300/s
+SELECT * FROM x.t WHERE wf = ? -- 3000/s`, workflows())
+	v := r.Verdict
+	if !slices.Equal(v.PartitionKey, []string{"tenant"}) || v.Shards != 1 || len(v.Extras) != 1 || v.Extras[0].Key != "wf" || len(v.Unserved) > 0 {
+		t.Errorf("%s, further tables %+v, unserved %+v", v.Design, v.Extras, v.Unserved)
+	}
+}
+
 // TestGiven checks which statements are known, and which may be, of one value.
 func TestGiven(t *testing.T) {
 	for _, c := range []struct {

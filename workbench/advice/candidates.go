@@ -188,6 +188,7 @@ func (s *proposer) naturals() []*Design {
 			}
 		}
 	}
+	s.fenceKeys(both)
 	// Add the keys that some users would choose without a query that names them: ids.
 	for _, set := range s.ids {
 		if len(set) == 1 {

@@ -18,7 +18,8 @@ type score struct {
 	lost     float64 // rows of the data that are overwritten or refused
 	collide  float64 // rows that would be overwritten in a day at the stated rate
 	null     float64 // rows without a value in a column of the key, if these are few
-	unserved float64 // share of the queries, by rate, that read the whole table
+	refused  float64 // share of the queries, by rate, that the store refuses; no further table can serve them
+	unserved float64 // share that reads the whole table
 	filtered float64 // share that filters
 	rare     float64 // share of tiny queries that neither the design nor a further table serves
 	severity int     // of the worst limit
@@ -101,7 +102,7 @@ func (s *ranker) scoreOf(d *Design) score {
 		rate := rateOf(q)
 		total += rate
 		if s.refused(d, q) != "" { // however rare it is
-			c.unserved += rate
+			c.refused += rate
 			continue
 		}
 		if s.tiny(q) {
@@ -118,6 +119,7 @@ func (s *ranker) scoreOf(d *Design) score {
 		}
 	}
 	if total > 0 {
+		c.refused /= total
 		c.unserved /= total
 		c.filtered /= total
 		c.rare /= total
@@ -270,6 +272,7 @@ func judgeBeforeCost(x, y *score) int {
 	return cmp.Or(
 		cmp.Compare(x.lost, y.lost),
 		cmp.Compare(x.collide, y.collide),
+		cmp.Compare(shareOf(x.refused), shareOf(y.refused)),
 		cmp.Compare(shareOf(x.unserved+x.filtered), shareOf(y.unserved+y.filtered)),
 		slices.Compare(x.excess(), y.excess()),
 		cmp.Compare(shareOf(x.rare), shareOf(y.rare)),
@@ -363,7 +366,7 @@ func (s *ranker) ranking() []ranked {
 func pareto(list []ranked) []bool {
 	out := make([]bool, len(list))
 	vector := func(c *score) []float64 {
-		return []float64{c.lost, c.collide, c.unserved + c.filtered, float64(c.severity), c.rare, float64(step(c.cost)), -float64(step(c.headroom))}
+		return []float64{c.lost, c.collide, c.refused, c.unserved + c.filtered, float64(c.severity), c.rare, float64(step(c.cost)), -float64(step(c.headroom))}
 	}
 	for i := range list {
 		out[i] = true
@@ -398,7 +401,7 @@ func (s *ranker) whyLost(best, r ranked) string {
 		return fmt.Sprintf("loses %s: its primary key repeats", countOf(b.lost, "row"))
 	case b.collide > a.collide:
 		return fmt.Sprintf("would lose %s at the stated rate, although it loses none of the data", s.lossAtRate(r.d).text())
-	case b.unserved+b.filtered > a.unserved+a.filtered:
+	case b.refused > a.refused, b.unserved+b.filtered > a.unserved+a.filtered:
 		return s.unservedText(r.d, best.d)
 	case slices.Compare(b.excess(), a.excess()) > 0:
 		return b.worse(a)

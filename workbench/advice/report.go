@@ -215,7 +215,7 @@ func (s *Study) candidate(x *ranked) Candidate {
 		Partitions: m.Partitions.Value, RowsLost: lost(m), Loss: s.lossAtRate(d), RowsNull: m.Unkeyed,
 		RowsP50: m.RowSizes.P50.Value, RowsP99: m.RowSizes.P99.Value, RowsMax: m.RowSizes.Max.Value,
 		BytesP50: m.ByteSizes.P50.Value, BytesP99: m.ByteSizes.P99.Value, BytesMax: m.ByteSizes.Max.Value, Exact: m.RowSizes.Max.Exact,
-		Queries: []Served{}, Unserved: x.c.unserved, Filtered: x.c.filtered, Exceeded: x.c.exceeded, Headroom: x.c.headroom,
+		Queries: []Served{}, Unserved: x.c.unserved + x.c.refused, Filtered: x.c.filtered, Exceeded: x.c.exceeded, Headroom: x.c.headroom,
 		Skew: s.skewOf(d), Heat: s.heat(d), Growth: s.growthOf(d), Extras: s.extras(d),
 	}
 	c.TimeBucket, c.Serves = s.bucketOf(d), serves(d)
