@@ -202,7 +202,7 @@ func (s *ranker) fence(d *Design, c *score) string {
 		return ""
 	}
 	less := ""
-	if s.growthOf(d).Unbounded {
+	if s.o.Target.nodes() && s.growthOf(d).Unbounded {
 		less = ". Its size stays bounded if old rows are deleted, or have a TTL"
 	}
 	return fmt.Sprintf("such a table is not for sharding: the batch of %s has a condition that guards its other rows, and Cassandra takes such a batch only in one partition of one table. Shards, or buckets of time, would put its rows into several. A finer fence would change that: a column that all rows of a batch share, in each of its statements, and in the partition key; or the same named marker for it in each statement, so that it can choose the shard%s", lines(list), less)
