@@ -97,9 +97,10 @@ func (r *Runner) readMissing(ctx context.Context, by *uses) error {
 		version := r.rolls.lock(name).version.Load()
 		k := r.rolls.key(name)
 		s := k.state.Load()
-		if s == nil || r.age(s) > r.rolledFor() || k.reading.TryLock() {
-			if s != nil && r.age(s) <= r.rolledFor() {
-				k.reading.Unlock() // TryLock has locked it: no other request is reading
+		valid := s != nil && r.age(s) <= r.rolledFor() // once: what is valid now may not be so a moment later
+		if !valid || k.reading.TryLock() {
+			if valid {
+				k.reading.Unlock() // no other request is reading
 			}
 			var err error
 			if s, err = r.readKey(ctx, k, r.rolledFor()/2); err != nil {
