@@ -192,6 +192,14 @@ func near(t *testing.T, what string, predicted, measured float64) {
 	}
 }
 
+// largest holds a figure of the largest partition to its interval, if chance has a part in it.
+func (p *prediction) largest(t *testing.T, what, figure string, predicted, measured float64) {
+	t.Helper()
+	if i := p.says.Intervals.Of(figure, predicted); measured < i.Low || measured > i.High {
+		near(t, what, predicted, measured)
+	}
+}
+
 // sizes are held to sstablepartitions.
 func (p *prediction) sizes(t *testing.T) {
 	t.Helper()
@@ -209,10 +217,10 @@ func (p *prediction) sizes(t *testing.T) {
 	at := func(of []float64, q float64) float64 { return of[max(0, int(math.Ceil(q*float64(len(of))))-1)] }
 	c := p.says
 	near(t, "partitions", c.Partitions, float64(len(p.parts)))
-	near(t, "bytes of the largest partition", c.BytesMax, at(sizes, 1))
+	p.largest(t, "bytes of the largest partition", "bytes_max", c.BytesMax, at(sizes, 1))
 	near(t, "bytes, 99th percentile", c.BytesP99, at(sizes, 0.99))
 	near(t, "bytes, median", c.BytesP50, at(sizes, 0.5))
-	near(t, "rows of the largest partition", c.RowsMax, at(rows, 1))
+	p.largest(t, "rows of the largest partition", "rows_max", c.RowsMax, at(rows, 1))
 	near(t, "rows, 99th percentile", c.RowsP99, at(rows, 0.99))
 	near(t, "rows, median", c.RowsP50, at(rows, 0.5))
 	if _, share := p.hottest(); share > 0 {
@@ -271,11 +279,11 @@ func (p *prediction) inspected(t *testing.T, engine string) {
 		t.Errorf("inspect: %s", r.Whole)
 	}
 	near(t, "inspect: partitions", p.says.Partitions, r.Partitions.Value)
-	near(t, "inspect: rows of the largest partition", p.says.RowsMax, r.Sizes.Rows.Max)
+	p.largest(t, "inspect: rows of the largest partition", "rows_max", p.says.RowsMax, r.Sizes.Rows.Max)
 	if strings.Contains(r.Sizes.How, "no column has a time that can be read") {
 		return // it takes five bytes for a row's timestamp there, and says so
 	}
-	near(t, "inspect: bytes of the largest partition", p.says.BytesMax, r.Sizes.Bytes.Max)
+	p.largest(t, "inspect: bytes of the largest partition", "bytes_max", p.says.BytesMax, r.Sizes.Bytes.Max)
 	near(t, "inspect: bytes, 99th percentile", p.says.BytesP99, r.Sizes.Bytes.P99.Value)
 	near(t, "inspect: bytes, median", p.says.BytesP50, r.Sizes.Bytes.P50.Value)
 }
