@@ -252,21 +252,21 @@ func (p *prediction) histogram(t *testing.T, o *nodetool.Output) {
 	}
 	ends := bucketEnds()
 	for _, line := range o.Histograms[0].Percentiles {
-		var predicted float64
+		var predicted advice.Interval
 		switch line.Name {
 		case "50%":
-			predicted = p.says.BytesP50
+			predicted = advice.Interval{Low: p.says.BytesP50, High: p.says.BytesP50}
 		case "99%":
-			predicted = p.says.BytesP99
+			predicted = advice.Interval{Low: p.says.BytesP99, High: p.says.BytesP99}
 		case "Max":
-			predicted = p.says.BytesMax
+			predicted = p.says.Intervals.Of("bytes_max", p.says.BytesMax)
 		default:
 			continue
 		}
 		i, _ := slices.BinarySearch(ends, line.Bytes)
 		low := ends[max(0, i-1)]
-		if predicted*(1+tolerance) <= low || predicted*(1-tolerance) > line.Bytes {
-			t.Errorf("tablehistograms %s: predicted %.0f bytes, its bucket is from %.0f to %.0f", line.Name, predicted, low, line.Bytes)
+		if predicted.High*(1+tolerance) <= low || predicted.Low*(1-tolerance) > line.Bytes {
+			t.Errorf("tablehistograms %s: predicted %.0f to %.0f bytes, its bucket is from %.0f to %.0f", line.Name, predicted.Low, predicted.High, low, line.Bytes)
 		}
 	}
 }

@@ -76,16 +76,25 @@ func times(e profile.Estimate, f float64) profile.Estimate {
 	return profile.Estimate{Value: e.Value * f, Low: e.Low * f, High: e.High * f, Exact: e.Exact}
 }
 
-// byChance widens the greatest size of a partition if rows' new ids, which are drawn, choose the shards. The
-// number of rows of one shard is then a Poisson number. That of the fullest one deviates no more: 99 of 100
-// are within 2.6 of its square roots.
-func (d *Design) byChance(e profile.Estimate, m *profile.Measured) profile.Estimate {
-	if !d.AddID || d.Shards <= 1 || len(d.By) > 0 {
+// largest returns the size of the largest partition of a design. If rows' new ids, which are drawn, choose the
+// shards, it is widened by chance. The number of rows of one shard is then a Poisson number. That of the
+// fullest one deviates no more: 99 of 100 are within 2.6 of its square roots.
+func (s *measures) largest(d *Design, m *profile.Measured, of func(*profile.Measured) profile.Sizes) profile.Estimate {
+	e := of(m).Max
+	whole := s.ofPartition(d.Partition)
+	if !d.AddID || d.Shards <= 1 || len(d.By) > 0 || whole != nil && whole.RowSizes.Max.High <= 1 {
 		return e
 	}
 	off := 2.6 / math.Sqrt(math.Max(1, m.RowSizes.Max.Value))
-	return profile.Estimate{Value: e.Value, Low: e.Low * math.Max(0, 1-off), High: e.High * (1 + off)}
+	out := profile.Estimate{Value: e.Value, Low: math.Max(e.Low*(1-off), of(m).P50.Low), High: e.High * (1 + off)}
+	if whole != nil {
+		out.High = math.Max(e.High, math.Min(out.High, of(whole).Max.High))
+	}
+	return out
 }
+
+func rowSizes(m *profile.Measured) profile.Sizes  { return m.RowSizes }
+func byteSizes(m *profile.Measured) profile.Sizes { return m.ByteSizes }
 
 // intervals returns the intervals of a candidate.
 func (s *traffic) intervals(c *Candidate, d *Design, m *profile.Measured) Intervals {
@@ -93,11 +102,11 @@ func (s *traffic) intervals(c *Candidate, d *Design, m *profile.Measured) Interv
 	x.put("partitions", m.Partitions)
 	x.put("rows_p50", m.RowSizes.P50)
 	x.put("rows_p99", m.RowSizes.P99)
-	x.put("rows_max", d.byChance(m.RowSizes.Max, m))
+	x.put("rows_max", s.largest(d, m, rowSizes))
 	x.put("bytes_p50", m.ByteSizes.P50)
 	x.put("bytes_p99", m.ByteSizes.P99)
-	x.put("bytes_max", d.byChance(m.ByteSizes.Max, m))
-	x.put("cells_max", times(d.byChance(m.RowSizes.Max, m), c.CellsMax/math.Max(1, c.RowsMax)))
+	x.put("bytes_max", s.largest(d, m, byteSizes))
+	x.put("cells_max", times(s.largest(d, m, rowSizes), c.CellsMax/math.Max(1, c.RowsMax)))
 	if !d.AddID {
 		x.put("rows_lost", m.Lost)
 	}

@@ -307,12 +307,12 @@ func (s *Study) reasons(list []ranked) []string {
 	}
 	size := s.projected(d)
 	if s.o.Target.nodes() {
-		add("in the data a partition has at most %s, %s serialized", countOf(math.Ceil(d.byChance(m.RowSizes.Max, m).High), "row"), sizeText(d.byChance(m.ByteSizes.Max, m).High))
+		add("in the data a partition has at most %s, %s serialized", countOf(math.Ceil(s.largest(d, m, rowSizes).High), "row"), sizeText(s.largest(d, m, byteSizes).High))
 		if size.why != "" {
 			add("with %s the largest gets %s", size.why, size.text())
 		}
 	} else {
-		add("in the data a partition has at most %s", countOf(math.Ceil(d.byChance(m.RowSizes.Max, m).High), "row"))
+		add("in the data a partition has at most %s", countOf(math.Ceil(s.largest(d, m, rowSizes).High), "row"))
 	}
 	if t := s.keepText(d); t != "" {
 		add("%s", t)
