@@ -108,6 +108,7 @@ func untouched(t *testing.T, binary string, nodes []*cassandra.Instance) {
 	again := func() error { return nodes[1].Restart(t.Context()) }
 	t.Run("directly", func(t *testing.T) {
 		l := start(t, "direct", nodes[0].Addr())
+		l.learn(t)
 		l.during(t, "node 2 is killed", nodes[1].Kill)
 		l.during(t, "node 2 starts again", again)
 		l.verify(t)
@@ -132,6 +133,7 @@ func untouched(t *testing.T, binary string, nodes []*cassandra.Instance) {
 		if err := session(t, nodes[0].Addr(), nil).Query("SELECT count(*) FROM system_schema.columns WHERE keyspace_name = 'doors' AND table_name = 'hot' AND column_name = 'shard'").Scan(&shards); err != nil || shards != 1 {
 			t.Fatalf("the rule has not sharded the table: %d columns, %v", shards, err)
 		}
+		l.learn(t)
 		l.during(t, "node 2 is killed", nodes[1].Kill)
 		l.during(t, "the door that the application was given is killed", kill[0])
 		l.during(t, "node 2 starts again", again)

@@ -92,6 +92,13 @@ func startLoad(t *testing.T, s *gocql.Session, tables ...string) *load {
 	return l
 }
 
+// learn lets Cassandra measure the reads of new tables under load. Until it has done that for one read
+// timeout (30 s in these tests), it retries a read that a dead replica does not answer after half of it only.
+func (l *load) learn(t *testing.T) {
+	t.Helper()
+	l.during(t, "nothing happens", func() error { time.Sleep(35 * time.Second); return nil })
+}
+
 // finish ends the load. It may be called again.
 func (l *load) finish() {
 	select {

@@ -175,7 +175,7 @@ var (
 // faults kills, restarts and pauses nodes under load.
 func faults(t *testing.T, binary string, nodes []*cassandra.Instance) {
 	l := under(t, binary, "faults", nodes)
-	l.during(t, "nothing happens", func() error { time.Sleep(5 * time.Second); return nil })
+	l.learn(t)
 	for i, n := range nodes[:2] { // the first is the door's contact point
 		name := fmt.Sprintf("node %d ", i+1)
 		l.during(t, name+"is killed", n.Kill, unanswered...)
