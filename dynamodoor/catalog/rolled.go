@@ -15,11 +15,11 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// The directory (BucketsTable) also has the shards of the partition keys of tables of strategy
-// rollover: an item for shard 2, shard 3, and so on, by the shard's number, with the sort key at
-// which the shard begins and a step. Under the shard's negative number it has about how many items
-// were written to the shard. Only the item of the last shard changes, and only until its step is
-// Open.
+// The directory (BucketsTable) also lists the shards of tables of strategy rollover. Each shard of a
+// partition key, from shard 2 on, has an item under its number. The item has the sort key at which
+// the shard begins, and a step. Another item, under the negative number, counts roughly the items
+// that doors wrote to the shard. Doors change the item of the last shard until its step is Open.
+// Afterwards the item stays as it is.
 
 // Step says what doors do with items at or after the beginning of a shard.
 type Step int64

@@ -16,10 +16,10 @@ import (
 // Items expire, and their buckets of time stay in the directory. A Query that reads such a bucket in
 // vain marks it there. When the mark is old, a later Query removes the bucket.
 //
-// A door that remembers that it has added a bucket does not add it again. So a bucket is removed only
-// when the mark is older than any door remembers, and a margin. A door that has an item of the bucket
-// since then has added the bucket again, which removed the mark; or it has been at it for so long that it
-// adds the bucket after the store's answer (see announced).
+// A door remembers for a while that it has added a bucket, and does not add it again meanwhile. So a door
+// removes a bucket only when its mark is older than this while and a margin. A door that writes an item
+// later first adds the bucket again, which removes the mark. If its request takes very long, it adds the
+// bucket once more after the store's answer (see announced).
 
 // margin is added to the time for which doors remember buckets: clocks of doors may differ, and requests
 // may take long.

@@ -41,11 +41,11 @@ import (
 //
 // The requests that are held take the steps. So a door that dies leaves nothing half-way.
 
-// steps is about how often the doors count writes while a shard is being filled. A door does not
-// count each write, but one of many, drawn at random, for all of them: so nothing is forgotten.
+// steps is about how often the doors update the count of a shard while it fills. A door draws one of
+// many writes at random, and counts it for all of them. So a door that dies forgets no write.
 const steps = 64
 
-// counting is how long a door may take to count writes and to begin a shard.
+// counting limits the time in which a door counts writes and begins a shard.
 const counting = 10 * time.Second
 
 // errAgain says that the request must be planned again.
@@ -112,8 +112,8 @@ func (r *Runner) readMissing(ctx context.Context, by *uses) error {
 	return nil
 }
 
-// readKey returns the state of a partition key that is no older than than, and reads the directory
-// if need be.
+// readKey returns the state of a partition key. If the door knows only a state that is older than the
+// limit than, it reads the directory.
 func (r *Runner) readKey(ctx context.Context, k *rolledKey, than time.Duration) (*rolledState, error) {
 	k.reading.Lock()
 	defer k.reading.Unlock()

@@ -19,9 +19,9 @@ type Explained struct {
 	Table    string             `json:"table,omitempty"` // empty: no write-sharded table is named
 	Layout   string             `json:"layout,omitempty"`
 	Rule     string             `json:"rule,omitempty"`    // the shard rule that declared the layout
-	Access   string             `json:"access"`            // how the shards are read or written
+	Access   string             `json:"access"`            // how the door reads or writes the shards
 	Order    string             `json:"order,omitempty"`   // the attribute that items are merged by
-	Shards   []int              `json:"shards,omitempty"`  // those that the request can visit
+	Shards   []int              `json:"shards,omitempty"`  // shards that the request can visit
 	Buckets  []string           `json:"buckets,omitempty"` // under strategy time: when the visited buckets begin
 	Requests []ExplainedRequest `json:"requests"`          // the physical ones
 	Then     []string           `json:"then,omitempty"`    // what the door does with their answers

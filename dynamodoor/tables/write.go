@@ -88,14 +88,15 @@ func (r *Registry) Advance(ctx context.Context, e *Entry, change func(*catalog.E
 	return in, in.Wrong
 }
 
-// abandoned reports whether an entry is of a plain table that was to be made a sharded one, and was
-// deleted by a door that did not know that yet. t is the physical table; nil: there is none.
+// abandoned reports whether a client has deleted the plain table of an entry that was becoming a sharded
+// table. The door that deleted it did not know of the change yet. t is the physical table, or nil if
+// there is none.
 func abandoned(e *catalog.Entry, t *schema.Table) bool {
 	c := e.Change
 	return c != nil && (c.Step == catalog.Preparing || c.Step == catalog.Leaving) && (t == nil || identity(t) != e.ID)
 }
 
-// forget removes the entry of such a table, and its second table.
+// forget removes the entry of an abandoned table, and deletes its second table.
 func (r *Registry) forget(ctx context.Context, e *catalog.Entry) error {
 	if err := r.DropSecond(ctx, e); err != nil {
 		return DoorError(err)

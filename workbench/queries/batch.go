@@ -41,8 +41,8 @@ func ofBatch(text string, b *syntax.Batch) ([]Query, *SyntaxError) {
 	return out, nil
 }
 
-// Given returns what a statement gives for a column of a row that it names or writes; nil: it gives
-// nothing, or several values.
+// Given returns the one value that a statement gives for a column. It returns nil if the statement
+// gives no value, or several.
 func (q *Query) Given(column string) *Bound {
 	if q.Verb != Insert {
 		if b := q.Bound(column); b != nil && b.Values == 1 {

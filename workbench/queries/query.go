@@ -44,7 +44,7 @@ type Query struct {
 	Tokens bool
 	// Conditional says that the write has a condition (IF), so that it reads first.
 	Conditional bool
-	// Values holds what an INSERT of CQL gives for its columns; nil: not given.
+	// Values holds the values of a CQL INSERT, in the order of Columns. It is nil for other statements.
 	Values []Bound
 	// Batch is the batch to which the statement belongs; nil: it stands alone.
 	Batch *Batch
