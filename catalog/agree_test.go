@@ -36,7 +36,7 @@ func (g *gossip) EachNode(ctx context.Context, cql string) (rows []Row, all bool
 	return rows, !g.missing, nil
 }
 
-// TestAgree holds that nodes agree only when each of them says so. A change at the first node is
+// TestAgree checks that nodes agree only when each of them says so. A change at the first node is
 // new to the second, and gossip still tells of the old version of the first.
 func TestAgree(t *testing.T) {
 	for _, c := range []struct {

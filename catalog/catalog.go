@@ -19,9 +19,9 @@ import (
 // Options configure a Catalog.
 type Options struct {
 	Session Session          // required
-	Now     func() time.Time // required
+	Now     func() time.Time // required: a clock with a monotonic reading
 	UUID    func() [16]byte  // required; makes the owner ids of operations
-	Lease   time.Duration    // how long an operation may take before other doors end it; default a minute
+	Lease   time.Duration    // how long another door must see an operation unchanged before it ends it; default a minute
 	Poll    time.Duration    // how often an operation that waits for another one checks it; default 100 ms
 	Log     *slog.Logger     // default: nothing is logged
 
@@ -36,6 +36,7 @@ type Catalog struct {
 	nodes   nodes
 	tables  ownTables
 	layouts layouts
+	watched *registry.Watched // the entries that operations have left half-way
 }
 
 const defaultPoll = 100 * time.Millisecond
@@ -52,13 +53,16 @@ func New(o Options) *Catalog {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	n := nodes{o.Session, o.Poll}
-	return &Catalog{opts: o, nodes: n, tables: ownTables{n}, layouts: layouts{n}}
+	return &Catalog{opts: o, nodes: n, tables: ownTables{n}, layouts: layouts{n}, watched: registry.NewWatched(o.Now)}
 }
 
 // Schema reads keyspaces of the physical schema.
 func (c *Catalog) Schema(ctx context.Context, keyspaces ...string) (*schema.Schema, error) {
 	return Schema(ctx, c.opts.Session, keyspaces...)
 }
+
+// selectEntries reads all entries.
+const selectEntries = "SELECT keyspace_name, table_name, " + columns + " FROM evenkeel.layouts"
 
 // Load reads all entries, in any state. present reports whether keyspace
 // evenkeel exists.
@@ -75,24 +79,30 @@ func (c *Catalog) Load(ctx context.Context) (entries []*Entry, present bool, err
 		if err != nil || !ok {
 			return err
 		}
-		rows, err = c.opts.Session.Query(ctx, wire.LocalQuorum, "SELECT keyspace_name, table_name, "+columns+" FROM evenkeel.layouts")
+		rows, err = c.opts.Session.Query(ctx, wire.LocalQuorum, selectEntries)
 		return wrap("read the catalogue", err)
 	})
 	if err != nil {
 		return nil, true, err
 	}
+	entries, err = readEntries(rows)
+	return entries, true, err
+}
+
+// readEntries reads entries, in the order of their names.
+func readEntries(rows []Row) (entries []*Entry, err error) {
 	for _, r := range rows {
 		if _, ok := r["state"]; !ok {
 			continue // one door deleted this entry while another one wrote it
 		}
 		e, err := readEntry(r)
 		if err != nil {
-			return nil, true, err
+			return nil, err
 		}
 		entries = append(entries, e)
 	}
 	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.String(), b.String()) })
-	return entries, true, nil
+	return entries, nil
 }
 
 // Present reports whether keyspace evenkeel exists.
@@ -121,8 +131,17 @@ func (c *Catalog) Agree(ctx context.Context) bool { return c.nodes.agree(ctx) }
 // EnsureBuckets creates the directory of buckets if it does not exist.
 func (c *Catalog) EnsureBuckets(ctx context.Context) error { return c.tables.ensureBuckets(ctx) }
 
-// expired reports whether the entry's operation has taken longer than its lease.
-func (c *Catalog) expired(e *Entry) bool { return c.opts.Now().Sub(e.Started) > c.opts.Lease }
+// expired reports whether this door has seen the entry unchanged, half-way in an operation, for longer
+// than the lease of operations.
+func (c *Catalog) expired(e *Entry) bool {
+	if !e.halfWay() {
+		return false
+	}
+	return c.watched.Unchanged(e.String(), fmt.Sprintf("%s %x %d", e.State, e.Owner, e.Started.UnixMilli())) > c.opts.Lease
+}
+
+// halfWay reports whether an operation on the entry is under way, or was left by its door.
+func (e *Entry) halfWay() bool { return e.State != registry.Active || e.Left() }
 
 // own returns the entry as that of an operation which starts now: it has a new owner id.
 func (c *Catalog) own(e *Entry) *Entry {

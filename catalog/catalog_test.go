@@ -150,6 +150,7 @@ func (b *backend) settled() (applied, stale []*Entry) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	c.Settle(b.t.Context(), b.own(entries), s) // from now on this door watches what is unfinished
 	return c.Settle(b.t.Context(), b.own(entries), s)
 }
 
@@ -418,8 +419,8 @@ func testEntry(t *testing.T, b *backend) {
 	}
 }
 
-// TestPublish holds that of two doors that publish on top of one entry one does, and that
-// a publication whose answer was lost is found.
+// TestPublish lets two doors publish on top of one entry: one of them must succeed. It also checks
+// that a door finds its publication if the answer was lost.
 func TestPublish(t *testing.T) { each(t, testPublish) }
 
 func testPublish(t *testing.T, b *backend) {
@@ -535,8 +536,8 @@ func (u *uncertain) Query(ctx context.Context, cl wire.Consistency, cql string, 
 	return u.Session.Query(ctx, cl, cql, values...)
 }
 
-// TestFormats holds entries to be written in the first format that can say them, so that
-// a door which does not know a layout refuses it, and to be read in any.
+// TestFormats checks that the catalogue writes an entry in the lowest format that can express it,
+// so that a door that does not know a layout refuses it. It must read entries of all formats.
 func TestFormats(t *testing.T) {
 	row := func(e *Entry) Row {
 		r := Row{"keyspace_name": []byte("ks"), "table_name": []byte("t")}

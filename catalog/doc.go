@@ -20,12 +20,15 @@
 //  3. A layout applies only to the physical table that it was made for. If another table
 //     has that name, the entry is stale: it is logged and ignored.
 //  4. It uses nothing that Amazon Keyspaces lacks: no index, type, view or TRUNCATE.
-//  5. Reads and writes are at LOCAL_QUORUM and LOCAL_SERIAL. If a backend refuses serial
-//     reads, they are at LOCAL_QUORUM. The catalogue's keyspace has the replication of the
-//     keyspace of the first sharded table.
+//  5. Conditional writes are decided at SERIAL and committed at EACH_QUORUM (Everywhere). One entry
+//     is read at SERIAL, all entries at LOCAL_QUORUM, and the directories of buckets and of
+//     rollovers at QUORUM. If a backend lacks such a level, the package uses LOCAL_QUORUM (the
+//     directories do not). A new keyspace has three replicas in each data centre (Found), or the
+//     replication of the keyspace of the first sharded table.
 //
 // The package sends its requests over a Session, as the door's own account. The physical
 // statements are the client's; the caller passes functions that execute them.
 //
-// It imports cql/schema, cql/store, cql/syntax, cql/value, cql/wire, registry, reshard and shard.
+// It imports cql/schema, cql/store, cql/syntax, cql/value, cql/wire, deadline, registry, reshard
+// and shard.
 package catalog

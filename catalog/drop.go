@@ -71,7 +71,7 @@ func (c *Catalog) undo(ctx context.Context, e *Entry) {
 		}
 	}
 	if err != nil {
-		c.opts.Log.Warn("a DROP that was refused is not undone in the catalogue, for a while", "table", e.String(), "error", err)
+		c.opts.Log.Warn("the catalogue shows a refused DROP as under way for a while", "table", e.String(), "error", err)
 	}
 }
 

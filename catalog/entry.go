@@ -69,7 +69,8 @@ type Entry struct {
 	Rule string
 
 	// Owner is the operation that set the state to Creating or Dropping, and Started is when it
-	// did. After some time another door may complete or undo the operation.
+	// did, by its door's clock. A door that has seen the entry unchanged for some time may complete or
+	// undo the operation. It does not compare Started with its own clock.
 	Owner   [16]byte
 	Started time.Time
 }
@@ -77,8 +78,8 @@ type Entry struct {
 func (e *Entry) String() string { return e.Keyspace + "." + e.Table }
 
 // Logical returns the table as the application sees it: the physical table without the hidden
-// column, and with the option write_sharding. It reports false for a table whose form does not
-// fit the layout. A plain table is returned as it is.
+// column, and with the option write_sharding. It reports false for a table whose form does not fit
+// the layout. It returns a plain table unchanged.
 func Logical(t *schema.Table, l *shard.Layout) (*schema.Table, bool) {
 	if l.Plain() {
 		return t, true
@@ -114,15 +115,14 @@ const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "
 
 // Format is the newest format of an entry that this release reads and writes.
 //
-// An entry of format 1 has the layout in columns. An entry of format 2 has it in column strategy,
-// as "format 2: " and JSON. A door that knows only format 1 refuses a strategy that it does not
-// know, but would overlook a column that it does not know. Format 3 is like format 2, and can
-// also have strategy time and keys with spreads of their own. Format 4 can also have plain layouts
-// and physical tables of other names. Its columns describe the sharded physical table, so that a
-// door of an earlier release does not take the table for a plain one. Format 5 can also have
-// strategy rollover. Format 6 can also have two sharded physical tables, and strategy time in a physical
-// table with an id of its own, under which the directory has the buckets. An entry is written in the
-// lowest format that can express it.
+// An entry of format 1 has the layout in columns. An entry of format 2 has it in column strategy, as "format
+// 2: " and JSON. A door that knows only format 1 refuses a strategy that it does not know, but would overlook
+// a column that it does not know. Format 3 is like format 2, and can also have strategy time and keys with
+// spreads of their own. Format 4 can also have plain layouts and physical tables of other names. Its columns
+// describe the sharded physical table, so that a door of an earlier release does not treat the table as a
+// plain one. Format 5 can also have strategy rollover. Format 6 can also have two sharded physical tables, a
+// change from strategy rollover, and strategy time in a physical table with an id of its own, under which the
+// directory has the buckets. An entry is written in the lowest format that can express it.
 const Format = 6
 
 const formatPrefix = "format "
@@ -182,7 +182,7 @@ const keysGeneration = 1
 
 // first returns the lowest format that can express the entry.
 func (e *Entry) first() int {
-	if e.several() && (e.timed() || e.Next != nil && e.Second != nil && !e.Layout.Plain() && !e.Next.Plain()) {
+	if e.several() && (e.timed() || e.Layout.Strategy == shard.Rollover || e.Next != nil && e.Second != nil && !e.Layout.Plain() && !e.Next.Plain()) {
 		return 6
 	}
 	if e.Layout.Strategy == shard.Rollover {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/deadline"
 )
 
 // nodes is a session over the nodes of the backend, which learn of a change of the schema one
@@ -33,9 +34,9 @@ func (n nodes) agree(ctx context.Context) bool {
 	return err == nil
 }
 
-// versions returns the different versions of the schema at the backend's nodes. Each node tells its
-// own. Only if a node cannot be asked do the others tell what they know of its version. They may
-// know an old one: gossip tells of a change some time after it.
+// versions returns the different versions of the schema at the backend's nodes. Each node gives its
+// own version. Only if a node cannot be reached, versions takes what the other nodes know of its
+// version. They may know an old one, because gossip spreads a change some time later.
 func (n nodes) versions(ctx context.Context) (map[string]bool, error) {
 	rows, all, err := n.each(ctx, "SELECT schema_version FROM system.local")
 	if err == nil && !all {
@@ -76,16 +77,7 @@ func (n nodes) wait(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-func (n nodes) pause(ctx context.Context) error {
-	t := time.NewTimer(n.poll)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (n nodes) pause(ctx context.Context) error { return deadline.Sleep(ctx, n.poll) }
 
 // ready reads from a new table until the backend can answer.
 //

@@ -63,8 +63,8 @@ func (c *Catalog) Publish(ctx context.Context, old, next *Entry) (*Entry, error)
 		case now == nil || now.ID != old.ID || now.Layout.Generation != old.Layout.Generation:
 			return nil, fmt.Errorf("%s: %w", old, ErrChanged)
 		}
-		// The layout is the one that is to be replaced. A DROP has begun, which the store may
-		// refuse, or was refused: that leaves another owner.
+		// The layout is still the old one. But another door has begun a DROP, which the store may
+		// refuse. Or the store has refused it, and the entry has another owner.
 		if owner = now.Owner; now.State != registry.Active {
 			if err := c.nodes.pause(ctx); err != nil {
 				return nil, fmt.Errorf("wait for another operation on %s: %w", old, err)

@@ -5,6 +5,7 @@ package catalog
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -52,7 +53,7 @@ type Rollover struct {
 	From  *int64 // the opening; nil: the entry marks the shard open
 }
 
-// Read returns the entries of a table's log from entry next on, as many as are in one partition of
+// Read returns the entries of a table's log from entry next on, up to the end of one partition of
 // the log. It returns none if there are no more.
 func (d *Rollovers) Read(ctx context.Context, table [16]byte, next int) ([]Rollover, error) {
 	rows, err := d.session.Query(ctx, wire.Quorum, "SELECT entry, partition_key, shard, opening FROM evenkeel.rollovers WHERE table_id = ? AND part = ? AND entry >= ?",
@@ -115,10 +116,13 @@ func (d *Rollovers) Share(ctx context.Context, table [16]byte, key []byte, n int
 	return wrap("write the directory of rollovers", err)
 }
 
-// Forget deletes the log of a table that was dropped.
+// Forget deletes the log of a table that was dropped, if it has one.
 func (d *Rollovers) Forget(ctx context.Context, table [16]byte) error {
 	for part := 0; ; part++ {
 		rows, err := d.session.Query(ctx, wire.Quorum, "SELECT entry FROM evenkeel.rollovers WHERE table_id = ? AND part = ? LIMIT 1", table[:], integer(part))
+		if none := (*wire.Error)(nil); errors.As(err, &none) && none.Code == wire.CodeInvalid {
+			return nil // the store has no such directory
+		}
 		if err != nil || len(rows) == 0 {
 			return wrap("read the directory of rollovers", err)
 		}

@@ -28,8 +28,8 @@ const suffix = "_evenkeel_"
 // longestName is the longest name of a table in Cassandra.
 const longestName = 48
 
-// SecondName returns a name for a second physical table: the logical name, cut if it is too long,
-// and digits from the random id drawn.
+// SecondName returns a name for a second physical table: the logical name, shortened if it is too
+// long, and digits from the random id drawn.
 func SecondName(table string, drawn [16]byte) string {
 	tail := suffix + hex.EncodeToString(drawn[:4])
 	return table[:min(len(table), longestName-len(tail))] + tail
@@ -206,6 +206,6 @@ func (c *Catalog) Release(ctx context.Context, e *Entry) error {
 	return c.reread(ctx)
 }
 
-// Overdue reports whether a second table that must be dropped has waited so long that no door is
-// dropping it any more.
+// Overdue reports whether this door has seen for so long that a second table must be dropped that no
+// door is dropping it any more.
 func (c *Catalog) Overdue(e *Entry) bool { return e.Left() && c.expired(e) }

@@ -23,11 +23,16 @@ func (c *Catalog) judge(e *Entry, t *schema.Table) registry.Verdict {
 // or undoes operations that other doors left half-done. If it cannot write an entry, it leaves it
 // for the next time; the result does not depend on that.
 func (c *Catalog) Settle(ctx context.Context, entries []*Entry, s *schema.Schema) (applied, stale []*Entry) {
+	unfinished := map[string]bool{}
+	for _, e := range entries {
+		unfinished[e.String()] = e.halfWay()
+	}
+	c.watched.Keep(func(table string) bool { return unfinished[table] })
 	for _, e := range entries {
 		t := s.Table(e.Keyspace, e.Physical)
 		is := c.judge(e, t)
 		if err := c.write(ctx, e, t, is.Write); err != nil {
-			c.opts.Log.Warn("an operation that ended half-way is not brought to an end yet", "table", e.String(), "state", string(e.State), "error", err)
+			c.opts.Log.Warn("the door cannot end yet an operation that was left half-way", "table", e.String(), "state", string(e.State), "error", err)
 		}
 		switch {
 		case is.Applies && e.State == registry.Creating:

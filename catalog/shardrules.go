@@ -51,8 +51,8 @@ func (c *Catalog) Rules(ctx context.Context) (*Rules, error) {
 	return r, nil
 }
 
-// KeepRules replaces old, the rules that were read (nil: none), by next. It returns false if
-// others were written meanwhile.
+// KeepRules replaces old, the rules that the door has read (nil: none), by next. It returns false
+// if another door wrote rules meanwhile.
 func (c *Catalog) KeepRules(ctx context.Context, old, next *Rules) (bool, error) {
 	if err := c.tables.ensureRules(ctx); err != nil {
 		return false, err

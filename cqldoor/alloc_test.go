@@ -82,6 +82,7 @@ func forwardWay(t testing.TB, o observe.Observer, v wire.Version, op wire.Op, bo
 type claimsNothing struct{}
 
 func (claimsNothing) Spreads(string) bool                 { return false }
+func (claimsNothing) Standing() Standing                  { return firm{} }
 func (claimsNothing) Claims(h syntax.Head, _ string) bool { return h.Name.Name == "nothing" }
 func (claimsNothing) ClaimsID(id []byte) (bool, *observe.Series) {
 	return bytes.HasPrefix(id, []byte("x")), nil
@@ -89,6 +90,13 @@ func (claimsNothing) ClaimsID(id []byte) (bool, *observe.Series) {
 func (claimsNothing) Prepared([]byte, string, string) {}
 func (claimsNothing) Serve(context.Context, *Request) {}
 func (claimsNothing) Events(_, out [][]byte) [][]byte { return out }
+
+// firm stands by every answer.
+type firm struct{}
+
+func (firm) Term() uint32                                       { return 7 }
+func (firm) Stands(term uint32, _ *wire.Arrival) bool           { return term == 7 }
+func (firm) Review(context.Context, uint32, wire.Message) error { panic("an answer does not stand") }
 
 type noStore struct{ store.Store }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// TestRequestsCountAsTheyArrive has clients announce long requests and send a part of them:
-// the door reads no more of them than there is room for, and who waits in vain is told so
-// and goes on.
+// TestRequestsCountAsTheyArrive lets clients announce long requests and send a part of them. The
+// door must read only as many as it has memory for. A client that waits in vain must get an error,
+// and can go on.
 func TestRequestsCountAsTheyArrive(t *testing.T) {
 	const size, length = 64 << 20, 1 << 20
 	b := budget.New(size, 50*time.Millisecond)

@@ -33,6 +33,7 @@ type conn struct {
 	keyspace string
 	driver   string // DRIVER_NAME of STARTUP
 	passed   *passed
+	term     uint32         // Standing's term when the present request arrived, cut by TermMask
 	memory   *budget.Client // nil: memory is not bounded
 	arriving budget.Account // memory of the present request, until the next one is read
 	asked    bool           // whether Request.Once has had a yes for the requests that were read together
@@ -84,8 +85,8 @@ func newConn(d *Door, nc net.Conn) *conn {
 	return c
 }
 
-// pace tells the store to begin no more of the client's requests while the client leaves too much
-// unread. Requests that have begun are still answered, because an answer may be long.
+// pace makes the store begin no more of the client's requests while the client has too much to
+// read. The store still answers requests that it has begun, because an answer may be long.
 func (c *conn) pace() {
 	if c.paces.Add(1) != 1 {
 		return // the goroutine that is in pace looks again
@@ -165,7 +166,7 @@ func (c *conn) refuse(h wire.Header, err error) {
 	if !errors.As(err, &bad) {
 		if errors.Is(err, transport.ErrSlow) {
 			c.d.counts.slow.Add(1)
-			c.d.opts.Log.Warn("a client's connection is closed: it has stopped to read what it is sent",
+			c.d.opts.Log.Warn("the door closes a client's connection: the client has stopped reading its answers",
 				"client", c.t.NetConn().RemoteAddr(), "for", c.d.opts.UnreadTimeout, "requests in flight", c.inFlight.Load())
 			return
 		}
@@ -179,7 +180,7 @@ func (c *conn) refuse(h wire.Header, err error) {
 		return
 	}
 	c.d.counts.malformed.Add(1)
-	c.d.opts.Log.Info("a client's connection is closed for what it sent", "client", c.t.NetConn().RemoteAddr(), "error", bad)
+	c.d.opts.Log.Info("the door closes a client's connection because of a malformed message", "client", c.t.NetConn().RemoteAddr(), "error", bad)
 	c.reply(h.Stream, wire.OpError, bad.Append(nil, c.wireVersion()))
 	c.lastWords()
 }
@@ -265,7 +266,7 @@ func (c *conn) replyError(stream int16, e *wire.Error) {
 
 // These are tags of forwarded requests. A tag below tagRequest is the stream of a response that
 // passes through unchanged. A tag from tagRequest on is the index of a Request. A tag with
-// tagPassed is a stream again. tagEra is added to a stream if the request is of era 1.
+// tagPassed or tagForwarded is a stream again. tagEra is added to a stream if the request is of era 1.
 const tagRequest = 1 << 16
 
 // Receive passes a response on to the client. The store's goroutines call it.
@@ -275,6 +276,10 @@ func (c *conn) Receive(tag uint32, resp wire.Message) {
 	case tag&tagPassed != 0:
 		var settled bool
 		if resp, settled = c.receivePassed(tag, era, resp); !settled {
+			return
+		}
+	case tag&tagForwarded != 0:
+		if !c.receiveForwarded(tag, era, resp) {
 			return
 		}
 	case tag >= tagRequest:
@@ -294,10 +299,14 @@ func (c *conn) Flush() {
 	c.t.Flush()
 }
 
-// forward passes a request and its response on unchanged.
-func (c *conn) forward(h wire.Header, body []byte) {
+// forward passes a request and its response on unchanged. The response must stand if s is not nil.
+func (c *conn) forward(h wire.Header, body []byte, s Standing) {
 	c.measure.watch(h.Stream, c.measure.begin(h, body))
-	c.send(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, uint32(uint16(h.Stream))|c.inFlight.tag())
+	tag := uint32(uint16(h.Stream)) | c.inFlight.tag()
+	if s != nil {
+		tag |= tagForwarded | c.term<<tagTerm
+	}
+	c.send(wire.Message{Op: h.Op, Flags: h.Flags, Body: body}, tag)
 }
 
 // send passes a request on to the store, which answers it. Only the reader calls it.

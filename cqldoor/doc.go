@@ -5,17 +5,17 @@
 //
 // It promises:
 //
-//  1. The body of a message about an unsharded table is forwarded unchanged. Of its
-//     statement the door reads only the kind and the table's name.
+//  1. The door forwards the body of a message about an unsharded table unchanged. It reads only the
+//     kind of the statement and the table's name.
 //  2. A client has exactly the rights of its own credentials: the store authenticates each
 //     connection.
-//  3. Memory is bounded: by Options.Memory, by the length of a frame (a small one before
-//     authentication), by the requests in flight of a connection, and by what a client
-//     leaves unread.
-//  4. Whatever a client sends, it can harm only its own connection. When a client has gone,
-//     the door tells the store and the router to end its requests.
-//  5. In steady state a forwarded request starts no goroutine and allocates nothing.
-//     Requests that arrive together are sent on together.
+//  3. Memory is bounded: by Options.Memory, by the length of a frame (only short ones before
+//     authentication), by the requests in flight of a connection, and by the answers that a client
+//     has not read.
+//  4. Whatever a client sends, it can harm only its own connection. When a client disconnects, the
+//     door makes the store and the router end the client's requests.
+//  5. In steady state a forwarded request starts no goroutine and allocates nothing. The door sends
+//     requests on together if they arrive together.
 //  6. Shutdown finishes the requests in flight, within a deadline.
 //
 // A request takes the path transport → conn.dispatch (request.go) → store.Forwarder →

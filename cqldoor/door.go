@@ -29,7 +29,7 @@ type Options struct {
 	// TLS configures the connections with clients. Nil means no TLS.
 	TLS *tls.Config
 
-	// Advertise is the address that drivers are told, if it differs from the one that they
+	// Advertise is the address that the door gives to drivers, if it differs from the one that they
 	// connected to (behind a load balancer, in a container).
 	Advertise netip.AddrPort
 
@@ -56,12 +56,13 @@ type Options struct {
 	// does not read its next request. 0 means 4 MiB.
 	MaxUnread int
 
-	// UnreadTimeout is how long a client may read nothing of what it is sent. Then the door
-	// closes the connection. 0 means a minute.
+	// UnreadTimeout is how long a client may read nothing while the door has answers for it. Then
+	// the door closes the connection. 0 means a minute.
 	UnreadTimeout time.Duration
 
-	// Memory bounds what all requests and unread answers may hold together. A request that finds
-	// no room waits. If it still finds none, it is answered with Overloaded. Nil means no bound.
+	// Memory bounds the memory of all requests and unread answers together. If there is none left
+	// for a request, the request waits. If it waits in vain, the door answers with Overloaded. Nil
+	// means no bound.
 	Memory *budget.Budget
 
 	// MaxTasks bounds the goroutines that run the router's requests (Request.Go). 0 means 10,000.
@@ -74,7 +75,7 @@ type Options struct {
 	// before it claimed their table. Nil: nobody waits for them.
 	Eras *Eras
 
-	// Observe is told of every request. The zero value means that nothing is measured.
+	// The door reports every request to Observe. The zero value means that nothing is measured.
 	Observe observe.Observer
 
 	// Log receives messages for the operator. Nil means that nothing is logged.
@@ -154,6 +155,7 @@ type Door struct {
 	ctx        context.Context
 	stop       context.CancelFunc
 	wg         sync.WaitGroup
+	standing   Standing      // the router's; nil: answers to forwarded requests always count
 	tasks      chan struct{} // one place for each goroutine of the router
 	special    specials
 
@@ -177,6 +179,9 @@ func New(ctx context.Context, o Options) (*Door, error) {
 		tasks:      make(chan struct{}, o.MaxTasks),
 		conns:      make(map[*conn]struct{}),
 		gone:       make(map[*conn]struct{}),
+	}
+	if o.Router != nil {
+		d.standing = o.Router.Standing()
 	}
 	if v, ok := o.Store.(store.Versioned); ok {
 		newest, err := v.MaxVersion(ctx)

@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// TestRequestsOfClientsThatHaveGone has a client ask and go: the store and the router
-// are told, what the router has not begun it never begins, and the door counts what
-// the store still works on.
+// TestRequestsOfClientsThatHaveGone lets a client send requests and disconnect. The door must
+// report that to the store and the router. The router must not begin any more of the requests, and
+// the door must count those on which the store still works.
 func TestRequestsOfClientsThatHaveGone(t *testing.T) {
 	const running, asked = 64, 100
 	var begun, ended atomic.Int32

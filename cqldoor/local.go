@@ -79,8 +79,8 @@ func (s *specials) put(id []byte, k special) {
 	s.byID.Store(&next)
 }
 
-// rewrite appends to dst the response to a special statement as a client sees it that is told that
-// the door is at an address. It reports whether that differs from resp.
+// rewrite appends to dst the response to a special statement for a client to which the door gives
+// the address at. It reports whether that differs from resp.
 func (d *Door) rewrite(at netip.AddrPort, k special, resp wire.Message, dst []byte) ([]byte, bool) {
 	if resp.Op != wire.OpResult {
 		return dst, false
@@ -154,7 +154,7 @@ func (d *Door) own(at netip.AddrPort) map[string][]byte {
 	}
 }
 
-// address returns the door's address as this client is told it.
+// address returns the door's address that the door gives to this client.
 func (c *conn) address() netip.AddrPort {
 	if at := c.d.opts.Advertise; at.IsValid() {
 		return at

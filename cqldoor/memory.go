@@ -28,8 +28,8 @@ func (c *conn) expect(length int) bool {
 	return c.arriving.Take(c.ctx, decoded*int64(length)) == nil
 }
 
-// expectParse waits, before the router parses the text of a long request, until there is room for what
-// parsing takes.
+// expectParse waits until there is memory to parse the text of a long request. conn calls it before
+// the router parses the text.
 func (c *conn) expectParse(text int) *wire.Error {
 	more := int64(syntax.Parsed-decoded) * int64(text)
 	if text <= longMessage || c.arriving.Try(more) {

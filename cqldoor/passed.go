@@ -23,9 +23,9 @@ import (
 // A Premise is the knowledge on which a request was planned. The goroutines of a connection call
 // it for many requests at the same time.
 type Premise interface {
-	// Holds says, after the store has answered, whether the knowledge still holds. It is brief
-	// and does not allocate. at may be nil. If it is not, a check made for one response that came
-	// at that moment serves the others too.
+	// Holds says, after the store has answered, whether the door's knowledge is still valid. It is
+	// brief and does not allocate. at may be nil. If it is not, one check serves all responses that
+	// came at that moment.
 	Holds(at *wire.Arrival) bool
 
 	// End is called once for each request, when its answer is settled. of is the number that the
@@ -33,7 +33,8 @@ type Premise interface {
 	End(of uint32)
 
 	// Review ends a request for which Holds was false, with resp or with another answer. It may
-	// wait. r has the body of the client's request only if PassUnder was told to keep it.
+	// wait. r has the body of the client's request only if the caller of PassUnder asked to keep
+	// it.
 	Review(ctx context.Context, r *Request, resp wire.Message)
 }
 

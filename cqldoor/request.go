@@ -30,6 +30,9 @@ func (c *conn) handle(h wire.Header, body []byte) {
 		c.replyError(h.Stream, errInFlight)
 		return
 	}
+	if s := c.d.standing; s != nil {
+		c.term = s.Term() & TermMask
+	}
 	if e := c.route(h, body); e != nil {
 		c.measure.present.fail(e)
 		c.inFlight.finish()
@@ -125,7 +128,11 @@ func (c *conn) routeText(h wire.Header, body, message []byte) *wire.Error {
 		c.forwardPrepare(c.newRequest(h, body), wire.Message{Op: h.Op, Flags: h.Flags, Body: body})
 		return nil
 	}
-	c.forward(h, body)
+	if ofSystem(t, c.keyspace) {
+		c.forward(h, body, nil) // no door changes the store's own tables
+		return nil
+	}
+	c.forward(h, body, c.d.standing)
 	return nil
 }
 
@@ -218,14 +225,14 @@ func (c *conn) routeExecute(h wire.Header, body, message []byte) *wire.Error {
 		c.forwardSpecial(h, wire.AppendExecute(nil, c.version, &e), k)
 		return nil
 	}
-	c.forward(h, body)
+	c.forward(h, body, c.d.standing)
 	return nil
 }
 
 func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
 	c.measure.present.series = c.measure.none(OperationBatch)
 	if c.d.opts.Router == nil {
-		c.forward(h, body)
+		c.forward(h, body, c.d.standing)
 		return nil
 	}
 	b, err := wire.ParseBatch(c.version, message)
@@ -262,7 +269,7 @@ func (c *conn) routeBatch(h wire.Header, body, message []byte) *wire.Error {
 		c.serveRouter(h, body)
 		return nil
 	}
-	c.forward(h, body)
+	c.forward(h, body, c.d.standing)
 	return nil
 }
 

@@ -15,9 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// A Router handles the requests that the door does not forward: statements on sharded tables,
-// reads of the schema, and DDL. The door forwards what the Router does not claim unchanged to the
-// backend.
+// A Router handles the requests that the door does not forward: statements on sharded tables, reads
+// of the schema, and DDL. The door forwards all other requests to the backend unchanged.
 //
 // The door calls Claims and ClaimsID for every request, from many goroutines. So they cost an
 // atomic load and a map look-up, take no lock, do not allocate, and do not keep their arguments.
@@ -39,14 +38,18 @@ type Router interface {
 	// measured, nil if it is not known.
 	ClaimsID(id []byte) (claimed bool, of *observe.Series)
 
-	// Prepared tells the router of a PREPARE that it did not claim, or that it passed on, after
-	// the store has answered with an id. The router keeps the strings but not the bytes of id.
-	// The door calls it before the client gets the answer.
+	// Prepared reports a PREPARE to the router, after the store has answered with an id. The router
+	// did not claim this PREPARE, or passed it on. The router keeps the strings but not the bytes
+	// of id. The door calls it before the client gets the answer.
 	Prepared(id []byte, keyspace, text string)
 
 	// Spreads says whether a driver should not learn which values of a prepared statement form
 	// the partition key, so that it uses the doors in turn. driver is the DRIVER_NAME of STARTUP.
 	Spreads(driver string) bool
+
+	// Standing returns the judge of the answers to requests that the door forwards. Nil: no other
+	// door uses the store, and the answers always count.
+	Standing() Standing
 
 	// Serve handles a claimed QUERY, PREPARE, EXECUTE or BATCH. The goroutine that reads the
 	// client's connection calls it. It is brief, because that client's next requests wait for it.
@@ -55,6 +58,7 @@ type Router interface {
 	//	r.Reply(…), r.Error(…)    answer at once
 	//	r.Pass(…)                 send one rewritten request; its response is the answer
 	//	r.PassUnder(…)            the same, if the request's premise still holds then
+	//	r.Forward()               send the client's own message, as if the router had not claimed it
 	//	r.Link.Send(ctx, …, callback)  and answer in the callback
 	//	r.Go(func(ctx) { … })     and answer in a goroutine: fan-outs, waits
 	//
@@ -85,13 +89,16 @@ type Request struct {
 	// Scratch is a buffer for a rewritten body. Its capacity outlives the request.
 	Scratch []byte
 
-	// Fan counts what the router has asked of the store for the request. It is measured when the
-	// request ends. Nil: not counted.
+	// Fan counts the requests that the router has sent to the store for this request. It is
+	// measured when the request ends. Nil: not counted.
 	Fan *observe.Fan
 
 	// Stamp is for the router: the write time that it has given the request, if any. The router
 	// uses the same time if it executes the request again.
 	Stamp int64
+
+	// Term is the term in which the request was judged (Standing).
+	Term uint32
 
 	premise Premise // of a request that is kept
 	of      uint32
@@ -110,8 +117,8 @@ type Request struct {
 // Driver returns the DRIVER_NAME that the client gave in STARTUP, or "".
 func (r *Request) Driver() string { return r.c.driver }
 
-// Address returns the address under which the client is told this door: the advertised address,
-// or the one that the client connected to.
+// Address returns the address that the door gives to the client: the advertised address, or the one
+// that the client connected to.
 func (r *Request) Address() netip.AddrPort { return r.c.address() }
 
 // Connection returns the number of the request's connection.
@@ -134,8 +141,8 @@ func (r *Request) Retain() {
 }
 
 // Rejoin counts the request as one that arrives now. Eras.Passed waits for requests that arrived
-// before; a request that itself waits for Passed calls Rejoin meanwhile, again and again. Nothing that
-// it has sent to the store may be under way.
+// before; a request that itself waits for Passed calls Rejoin meanwhile, again and again. It must have
+// no request to the store under way.
 func (r *Request) Rejoin() { r.era = r.c.inFlight.rejoin(r.era) }
 
 // Reply ends the request with a response. It copies the body.
@@ -151,7 +158,7 @@ func (r *Request) Reply(resp wire.Message) {
 	r.end()
 }
 
-// Error ends the request with an error. A *wire.Error is sent as it is, any other error as a
+// Error ends the request with an error. It sends a *wire.Error unchanged, and any other error as a
 // server error.
 func (r *Request) Error(err error) {
 	r.Reply(wire.Message{Op: wire.OpError, Body: wire.AsError(err).Append(nil, r.Version)})
@@ -204,9 +211,19 @@ func (r *Request) pass(req wire.Message, p Premise, of uint32) {
 	c.reqs.giveBack(r)
 }
 
+// Forward is Pass for the client's own message, if the router does not handle the statement after all. The
+// answer must stand (Standing).
+func (r *Request) Forward() {
+	if s := r.c.d.standing; s != nil && r.Op != wire.OpPrepare {
+		r.PassUnder(r.Message, forwardedIn{s, r.Term}, 0, false)
+		return
+	}
+	r.Pass(r.Message)
+}
+
 // Go calls f in a new goroutine if the door has room for one more, else it ends the request with
-// Overloaded. Only within Serve, as its last call. f ends the request; Body stays valid for it.
-// The context of f is done when the client has gone, when the door closes, and when f has
+// Overloaded. Only within Serve, as its last call. f ends the request; Body stays valid for it. The
+// context of f is done when the client has disconnected, when the door closes, and when f has
 // returned. So no request that f has sent to the store outlives f.
 func (r *Request) Go(f func(ctx context.Context)) {
 	c := r.c
@@ -330,7 +347,7 @@ func (c *conn) newRequest(h wire.Header, body []byte) *Request {
 	r.Message = wire.Message{Op: h.Op, Flags: h.Flags, Body: body}
 	r.Version, r.Keyspace, r.Username = c.version, c.keyspace, c.identity.Username
 	r.Link, r.stream, r.special, r.era = c.fwd, h.Stream, specialNone, c.inFlight.era
-	r.Scratch, r.Stamp, r.premise = r.Scratch[:0], 0, nil
+	r.Scratch, r.Stamp, r.premise, r.Term = r.Scratch[:0], 0, nil, c.term
 	r.watched, r.Fan = c.measure.begin(h, body), nil
 	return r
 }

@@ -19,9 +19,10 @@ import (
 // picky is a router that claims the tables whose names begin with "mine", and
 // ids that begin with "mine".
 type picky struct {
-	serve func(ctx context.Context, r *cqldoor.Request)
-	mu    sync.Mutex
-	asked []string
+	serve    func(ctx context.Context, r *cqldoor.Request)
+	standing cqldoor.Standing
+	mu       sync.Mutex
+	asked    []string
 
 	prepared []string
 }
@@ -41,6 +42,8 @@ func (p *picky) ClaimsID(id []byte) (bool, *observe.Series) {
 }
 
 func (p *picky) Spreads(string) bool { return false }
+
+func (p *picky) Standing() cqldoor.Standing { return p.standing }
 
 func (p *picky) Prepared(id []byte, keyspace, text string) {
 	p.mu.Lock()

@@ -7,14 +7,14 @@
 //
 //  1. The door answers errors that occur before the operation is known (method, content type,
 //     JSON, operation, authorization) as AWS does, in AWS's order.
-//  2. Memory is bounded: a budget covers what requests hold, including bodies that arrive slowly
-//     and answers that clients do not take (memory.go).
+//  2. Memory is bounded: a budget covers the memory of requests, including bodies that arrive
+//     slowly and answers that clients do not read (memory.go).
 //  3. What a client sends harms at most its own request. A bug becomes an InternalServerError,
 //     which is logged and counted.
 //  4. Every answer has an x-amzn-RequestId, and every body an x-amz-crc32 of the bytes sent.
 //  5. With access keys, the door carries out a request only if one of them has signed it, and with
 //     that key's principal (package principal).
-//  6. Bodies of requests may be compressed. None is longer than MaxBody when it is decompressed,
+//  6. Bodies of requests may be compressed. No body is longer than MaxBody when it is decompressed,
 //     and the door decompresses only bodies of clients that may send requests (encoding.go).
 //  7. Shutdown completes the requests in flight, within a deadline.
 //

@@ -30,8 +30,8 @@ type Store interface {
 	Has(operation string) bool
 }
 
-// Options say what the door fronts and how it treats its clients. Store is needed; the zero value
-// works for the rest.
+// Options name the door's store and say how the door treats its clients. Store is needed; the zero
+// value works for the rest.
 type Options struct {
 	Store Store
 
@@ -39,8 +39,8 @@ type Options struct {
 	// any signature, and that all requests are the door's own.
 	Keys *accesskey.Keys
 
-	// Forwards says that the store passes requests on to one that gives them its own ids. The
-	// answers then have those ids.
+	// Forwards says that the store passes requests on to an endpoint that gives them its own ids.
+	// The answers then have those ids.
 	Forwards bool
 
 	// Now returns the time with which signatures are compared. Nil means time.Now.
@@ -59,9 +59,9 @@ type Options struct {
 	// take turns. Requests that may take long get half of it. 0 means 1,024.
 	MaxInFlight int
 
-	// Memory limits what requests may hold together: bodies longer than 64 KiB, counted four times,
-	// and what reads can return. A request that finds no room waits, and is then refused with
-	// ServiceUnavailable. Nil means a budget of 512 MiB.
+	// Memory limits the memory of all requests together: bodies longer than 64 KiB, counted four
+	// times, and the items that reads can return. If there is none left for a request, the request
+	// waits; then the door refuses it with ServiceUnavailable. Nil means a budget of 512 MiB.
 	Memory *budget.Budget
 
 	// Observe measures every request that reaches the store. The zero value measures nothing.

@@ -35,6 +35,9 @@
 //     reports such a registration. Later barriers do not wait for it.
 //  4. No clocks of two machines are compared. The mover counts from its own publication,
 //     by its own clock.
+//     A door that gets an answer after its lease has ended looks at the catalogue again before
+//     it passes the answer on, also if it has only forwarded the statement (StepForwarded). So
+//     nobody waits for such a door.
 //  5. A door that was away for longer than its lease comes back with another id, and
 //     registers before it reads. A row that is not renewed disappears after 10 minutes.
 //  6. A door that does not know the catalogue's format, or the step of a change that is
@@ -46,5 +49,5 @@
 // the mover uses ALL, or QUORUM where one number of replicas counts for all data centres. Amazon
 // Keyspaces has only LOCAL_QUORUM; all doors must then be in one region.
 //
-// It imports catalog, cql/wire and registry.
+// It imports catalog, cql/wire, deadline and registry.
 package fleet

@@ -19,6 +19,11 @@ import (
 // has forwarded to the table are under way.
 const StepAdopted = "adopted"
 
+// StepForwarded is a step that a door knows if it judges the answers to statements that it forwards to
+// plain tables. A door that does not could stand still, and then acknowledge a write to a table that is no
+// longer in use.
+const StepForwarded = "forwarded"
+
 // Door is one door as the other doors see it.
 type Door struct {
 	ID     [16]byte // of one registration: a door that comes back gets another id

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/registry"
 )
 
@@ -122,7 +123,7 @@ func (m *Member) Beat(ctx context.Context) (*Seen, error) {
 	if m.self != nil && !m.lease.Holds() {
 		// The mover may take this door for vanished. So the door registers under a new id that
 		// has acknowledged nothing.
-		m.opts.Log.Warn("this door could not renew its lease in time; it registers anew")
+		m.opts.Log.Warn("this door could not renew its lease in time; it registers again")
 		m.former = append(m.former[max(0, len(m.former)-keptFormer+1):], m.self.ID)
 		m.self = nil
 	}
@@ -277,6 +278,18 @@ func (m *Member) Alone(ctx context.Context) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// Established waits until this door has been registered for a lease. From then on any other door has either
+// seen the catalogue and registered too, or knows that its lease has ended.
+func (m *Member) Established(ctx context.Context) error {
+	m.mu.Lock()
+	self, since, length := m.self, m.since, m.length
+	m.mu.Unlock()
+	if self == nil {
+		return errors.New("this door is not registered")
+	}
+	return deadline.Sleep(ctx, length-m.opts.Now().Sub(since)+1)
 }
 
 // Knows refuses a change if some door does not know all of its steps.

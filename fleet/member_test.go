@@ -172,8 +172,8 @@ func TestBeat(t *testing.T) {
 	})
 }
 
-// TestComesBackAsAnother has a door that was away for longer than its lease register anew:
-// what it acknowledged does not count any more, and what it acknowledges late neither.
+// TestComesBackAsAnother lets a door register again that was away for longer than its lease. Its
+// earlier acknowledgements must not count any more, and neither must one that arrives late.
 func TestComesBackAsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newMemory()
@@ -334,9 +334,9 @@ func TestVanishedOnce(t *testing.T) {
 	})
 }
 
-// TestRegistersBeforeItReads holds a door to the order that a barrier relies on, at every
-// interleaving of its statements with those of a mover: either the mover's barrier knows
-// the door, or the door knows the publication.
+// TestRegistersBeforeItReads checks the order of statements on which a barrier relies, for every
+// interleaving of a door's statements with a mover's: either the mover's barrier knows the door, or
+// the door knows the publication.
 func TestRegistersBeforeItReads(t *testing.T) {
 	for at := range 20 {
 		st := newMemory()

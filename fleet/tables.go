@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/deadline"
 )
 
 // scope is the key of the one partition of each table. So a beat reads with one request from one
@@ -117,11 +118,7 @@ func (t tables) ready(ctx context.Context, execute func() error) error {
 		if !errors.As(err, &e) || e.Code != wire.CodeInvalid && e.Code != wire.CodeServer && e.Code != wire.CodeReadFailure {
 			return err
 		}
-		wait := time.NewTimer(pause)
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
+		if deadline.Sleep(ctx, pause) != nil {
 			return err
 		}
 	}

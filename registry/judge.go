@@ -31,8 +31,8 @@ type Verdict struct {
 }
 
 // Judge compares an entry with the store. its says whether the store has the table that the entry
-// was made for. late says that the operation has used up its time, so that its door is taken for
-// dead. Until then Judge leaves an entry to its door, unless the table shows that the operation
+// was made for. late says that the operation has used up its time. Then Judge assumes that its door
+// is dead. Until then it leaves an entry to its door, unless the table shows that the operation
 // took place.
 func Judge(s State, its, late bool) Verdict {
 	switch {

@@ -39,8 +39,9 @@ func (l *Lease) SetLength(length time.Duration) { l.length.Store(int64(length)) 
 // Now reads the lease's clock, for Renew.
 func (l *Lease) Now() time.Time { return l.now() }
 
-// Renew lets the lease begin at asked: the time before the door sent the first of the requests
-// whose answers it uses from now on. A time earlier than the present beginning changes nothing.
+// Renew makes the lease begin at asked. That is the time before the door sent the first of the
+// requests whose answers it uses from now on. A time earlier than the present beginning changes
+// nothing.
 func (l *Lease) Renew(asked time.Time) {
 	for {
 		old := l.asked.Load()
@@ -81,8 +82,8 @@ func (l *Lease) look() {
 	}
 }
 
-// Over says whether the lease was seen to end, without reading a clock. In a process that was
-// stopped it may say so late. So use it only where a late answer does no harm.
+// Over says, without reading a clock, whether the door has noticed the end of the lease. In a
+// process that was stopped it may say so late. So use it only where a late answer does no harm.
 func (l *Lease) Over() bool { return l.over.Load() }
 
 // Watch makes Over follow the lease, from the next Renew until Stop.

@@ -14,14 +14,14 @@ type Change struct {
 	Done       bool  // the mover's work of this step is done
 	Hurry      bool  // do not wait for the store's hints to end
 
-	// Started is the door's clock at the announcement, in microseconds, or the store's if that is
-	// later. Skew is how far a clock of the fleet may be ahead of it.
+	// Started is the store's clock at the announcement, in microseconds. Skew is how far a clock that
+	// stamps writes may be ahead of it.
 	Started int64
 	Skew    int64
 
 	// Owner is the door that runs the mover. Counter is how many times the change has been taken
-	// over. Every write of the mover to the catalogue has both in its condition. So a mover that
-	// was taken for dead cannot change the catalogue.
+	// over. Every write of the mover to the catalogue has both in its condition. So a mover cannot
+	// change the catalogue after another one has taken the change over.
 	Owner   [16]byte
 	Counter int64
 }

@@ -32,14 +32,20 @@ type Changer interface {
 
 // Target is the new layout of a table.
 type Target struct {
-	Shards int // of each key; 0: a plain table
+	Shards int    // of each key; 0: a plain table
+	Layout string // in place of Shards: options such as strategy=time bucket=1h shards=4
 }
 
 // Outlook is what a change would take.
 type Outlook struct {
-	Table     string  `json:"table"`
-	From      int     `json:"from"` // shards; 0: a plain table
-	To        int     `json:"to"`
+	Table string `json:"table"`
+	From  int    `json:"from"` // shards; 0: a plain table
+	To    int    `json:"to"`
+
+	// These describe layouts of other strategies than calculated, whose shards are those of a part of a key.
+	FromLayout string `json:"from_layout,omitempty"`
+	ToLayout   string `json:"to_layout,omitempty"`
+
 	Rows      int64   `json:"rows"`       // as far as the store can tell
 	RowsMoved float64 `json:"rows_moved"` // expected, at most
 
@@ -62,6 +68,8 @@ type Status struct {
 	Generation   int64   `json:"generation"`
 	From         int     `json:"from"` // shards; the present number if no change is under way
 	To           int     `json:"to"`
+	FromLayout   string  `json:"from_layout,omitempty"` // of another strategy than calculated, in words
+	ToLayout     string  `json:"to_layout,omitempty"`
 	Keys         int     `json:"keys,omitempty"` // number of keys with a number of shards of their own
 	Paused       bool    `json:"paused"`
 	TakenBack    bool    `json:"taken_back,omitempty"` // another change follows that restores the old layout

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reshard is the protocol by which a CQL table gets another layout while
-// it is in use: which steps a change has, what a door does in each, what the mover
-// does, and which step may follow which. It is a state machine of values. It does
-// no I/O and reads no clock: doors and the mover carry out what it says.
+// Package reshard is the protocol by which a CQL table gets another layout while it is in use. It
+// says which steps a change has, what a door and the mover do in each step, and which step may
+// follow which. It is a state machine of values. It does no I/O and reads no clock: doors and the
+// mover carry out its acts.
 //
 // # Words
 //
@@ -24,8 +24,8 @@
 //	none        old      old               –
 //	announced   old      new, then old     copies the rows that move
 //	switching   both     new, then old     verifies them at ALL
-//	switched    new      new, then old     waits where it was told to
-//	settled     new      new               sweeps what came late to the old places
+//	switched    new      new, then old     waits, if it has the order to
+//	settled     new      new               moves what came late to the old places
 //	cleaned     new      new               empties the old places, ends the change
 //	withdrawn   old      old               deletes the copies, ends the change
 //
@@ -34,24 +34,32 @@
 // without acknowledging switched then the change goes back to switching, too, and all rows
 // are verified again. The exploration goes both ways there: neither loses data.
 //
-// A change between a plain table and a sharded one has the same steps in both directions, and
-// so has a change to, from or between buckets of time.
-// Its places are in two physical tables. The mover empties neither: at the end it drops
-// the table that is left. The second table has a name that no table had before. Otherwise
-// what an earlier change has sent, and what arrives late, would be found in the new place.
+// A change between a plain table and a sharded one has the same steps in both directions, and so
+// has a change to, from or between buckets of time. Its places are in two physical tables. The
+// mover empties neither: at the end it drops the table that is no longer used. The second table has
+// a name that no table had before. Otherwise a late request of an earlier change could write to the
+// new place.
 //
-// A place that is a bucket of time is shown only if the directory of buckets lists it. Before
-// anybody writes a row to such a place, or copies one there, it adds the bucket to the directory
-// and repeats in the bucket the deletions of many buckets that the directory has. Such a deletion
-// is recorded before the directory is asked for the buckets.
+// A statement that a door forwards to a plain table is one of step none. Like any other answer, its
+// answer counts only if the door's lease is still valid.
+//
+// Readers see a place that is a bucket of time only if the directory of buckets lists it. Before a
+// door or the mover writes a row to such a place, or copies one there, it adds the bucket to the
+// directory. Then it repeats in the bucket the deletions of many buckets that the directory has. A
+// door records such a deletion before it reads from the directory which buckets there are.
+//
+// Under strategy rollover any shard of a key can have cells of a row. The newest of each cell counts. The
+// old place of a row is then all shards of its key. A look at the old place merges the shards. A drop
+// goes to all of them. A copy goes to the first one, which accepts cells of any time. So a reader sees in
+// this place what the same writes would leave in one partition. So the programs need no change for it.
 //
 // What a door does is a Duty: short programs of acts (Act), one for reads and two
 // for writes. What the mover does with a row is a program of the same acts.
 //
 // # Rules
 //
-// Each rule of rule.go is needed: with one switched off, the exploration in
-// explore_test.go finds a row that is lost, comes back, or is seen and then not.
+// Each rule of rule.go is needed: if one is switched off, the exploration in explore_test.go finds
+// a row that is lost, comes back, or disappears after a reader has seen it.
 //
 // # What is explored, and what is not
 //
@@ -72,7 +80,7 @@
 //
 //   - several cells of a row that depend on each other, and row markers
 //   - range tombstones other than of many buckets, times to live, collections, counters, conditions, batches
-//   - clocks: the exploration takes it for given that doors stamp
+//   - clocks: the exploration assumes that doors stamp
 //   - single replicas
 //   - requests to the directory of buckets that arrive late
 //   - races of the catalogue
@@ -85,6 +93,6 @@
 //     after the rows were verified, is lost. A write at ANY shows after the sweep.
 //   - A client that uses two doors during switching may see an unacknowledged
 //     deletion and then the older write once more.
-//   - After the change nothing remembers what was deleted before it: data that are
-//     written then with an older timestamp than such a deletion are shown.
+//   - The change does not copy tombstones. If a client later writes data with a timestamp older
+//     than a deletion from before the change, readers see these data.
 package reshard

@@ -4,8 +4,8 @@ package scatter
 
 import "math"
 
-// An opening is a first round: how many shards to ask, and for how many rows each. A fraction of
-// a row means that this fraction of the shards is asked for one more row.
+// An opening is a first round: how many shards to ask, and for how many rows each. A fraction of a
+// row means that the Reader asks this fraction of the shards for one more row.
 type opening struct {
 	shards int
 	rows   float64
@@ -34,7 +34,7 @@ const (
 	// that at least every other page stays below.
 	margin = 0.3
 
-	// leastSampled is the least number of shards of which a sample tells enough.
+	// leastSampled is the smallest sample, in shards, from which the Reader can estimate.
 	leastSampled = 8
 )
 
@@ -45,12 +45,12 @@ const lead = 0.5
 // open returns the cheapest opening that stays within the spare rows. It computes the expected
 // cost with a binomial share of the page for each shard.
 //
-// Either all shards are asked at once. Shards that have more of the page than they were asked for
-// are asked again. Rows that shards returned too many are wasted.
+// Either the Reader asks all shards at once. It asks a shard again if the shard has more rows of
+// the page than the Reader asked for. Surplus rows of other shards are wasted.
 //
-// Or a sample, a part s of the shards, is asked. From the sample the end of the page is estimated
-// to within √(P (1-s)/s) rows. The other shards are asked up to a key that is later by a lead. If
-// that was too early, all are asked once more.
+// Or the Reader asks a sample, a part s of the shards. From the sample it estimates the end of the
+// page to within √(P (1-s)/s) rows. It asks the other shards up to a key that is later by a lead.
+// If that was too early, it asks all shards once more.
 func open(page, n int, atOnce bool) opening {
 	var (
 		p      = float64(page)

@@ -29,13 +29,14 @@ type Options[R any] struct {
 	// Group is how many shards one fetch may ask. Default 1.
 	Group int
 
-	// Nodes returns the nodes that have a shard, and how many of them, from the first on, it is
-	// read at. Shards that share a fetch share a node. Nil: it does not matter. See Together.
+	// Nodes returns the nodes that have a shard. best says at how many of them, from the first on,
+	// the caller reads the shard. Shards that share a fetch share a node. Nil: any shards may share
+	// a fetch. See Together.
 	Nodes func(shard int) (all []int, best int)
 
 	// Upto, if set, is the last wanted row, known from an earlier look. Expect is then how many
-	// rows each shard had up to it. If that still holds, each shard is asked once and returns no
-	// surplus row.
+	// rows each shard had up to it. If this has not changed, the Reader asks each shard once and
+	// gets no surplus row.
 	Upto   *R
 	Expect []int
 

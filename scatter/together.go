@@ -24,11 +24,11 @@ type Group struct {
 
 // Together parts members into groups of at most `most` members. nodes returns the nodes that have a
 // member. The member is read at one of the first `best` of these, and a group's members have such a
-// node in common. Members of which no node is known share groups, too. The members of a group keep
+// node in common. Members whose nodes are unknown share groups, too. The members of a group keep
 // their order.
 //
 // A member joins a group of one of its nodes that has room. If there is none, it opens a group at
-// that of its nodes that has the fewest groups. So, if every node has every member, there are no
+// the node with the fewest groups among its nodes. So, if every node has every member, there are no
 // more groups than without nodes, and all nodes take part.
 func Together(members []int, most int, nodes func(member int) (all []int, best int)) []Group {
 	if len(members) == 0 {

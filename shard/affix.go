@@ -34,7 +34,7 @@ func ParseSeparator(s string) (string, error) {
 		s = string(rune(r))
 	}
 	if s == "" || strings.ContainsAny(s, "0123456789") {
-		return "", fmt.Errorf("separator %q: it must not be empty and has no digits, to be told from the number after it", s)
+		return "", fmt.Errorf("separator %q: it must not be empty and must have no digits, because a number follows it", s)
 	}
 	return s, nil
 }

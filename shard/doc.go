@@ -5,19 +5,18 @@
 //
 // # The shard of a row
 //
-// The format is public: data can be read and written without this module, and
-// the shard of a row computed in any language (testdata/vectors.json has
-// examples). Under strategy calculated and hash murmur3, with N shards:
+// The format is public: any program can read and write the data without this module, and compute
+// the shard of a row in any language (testdata/vectors.json has examples). Under strategy
+// calculated and hash murmur3, with N shards:
 //
-//  1. Take the values of the `by` columns, in the order of `by`, each serialized
-//     as in Cassandra's native protocol and made canonical, so that values that
-//     Cassandra takes as equal have equal bytes: decimals without trailing zeros
-//     (1.00 as 1, 100 as 1E+2, zero with scale 0), varints in the fewest bytes,
-//     NaN as 0x7fc00000 or 0x7ff8000000000000, true as 0x01, and the same inside
-//     frozen collections, tuples and user-defined types (both without trailing
-//     nulls) and vectors. Sets and maps are in Cassandra's order, without
-//     duplicates, as it stores them; an IPv4 address in IPv6 form inside a
-//     collection is IPv4. -0.0 is not 0.0. All else is canonical as it is.
+//  1. Take the values of the `by` columns, in the order of `by`, each serialized as in Cassandra's
+//     native protocol and made canonical, so that values that Cassandra takes as equal have equal
+//     bytes: decimals without trailing zeros (1.00 as 1, 100 as 1E+2, zero with scale 0), varints
+//     in the fewest bytes, NaN as 0x7fc00000 or 0x7ff8000000000000, true as 0x01, and the same
+//     inside frozen collections, tuples and user-defined types (both without trailing nulls) and
+//     vectors. Sets and maps are in Cassandra's order, without duplicates, as it stores them; an
+//     IPv4 address in IPv6 form inside a collection is IPv4. -0.0 is not 0.0. All other values are
+//     canonical as they are.
 //  2. One column: the bytes are its value. Several: for each column a 2-byte
 //     big-endian length, the value, and a byte 0x00 (a composite partition key).
 //  3. The token of these bytes under Cassandra's Murmur3Partitioner, read as an
@@ -30,9 +29,9 @@
 //
 // # N and base of a key
 //
-// N and the base belong to the key. They are, in this order: those of the key's own
-// entry; those of the epoch of keys that it falls into; the table's, whose base is 0
-// where nothing is said. A range is written 64, or 64@8 with base 8: the shards 9 to 72.
+// N and the base belong to the key. They come from the first of these: the key's own entry; the
+// epoch of keys that the key is in; the table, whose base is 0 unless an option gives another. A
+// range is written 64, or 64@8 with base 8: the shards 9 to 72.
 //
 // An epoch of keys begins at an instant: it has the keys whose date, timestamp or
 // timeuuid (the partition key has one such column) is that instant or later, up to the
@@ -50,12 +49,11 @@
 // # Promises
 //
 //  1. The shard of a row depends on nothing but the layout and the row's key.
-//  2. How many shards a key has, and which, is asked of the layout, by key
-//     (Layout.Spread).
+//  2. Callers ask the layout how many shards a key has, and which (Layout.Spread).
 //  3. When N grows under murmur3, only rows that must move do: each moves to a
 //     new shard or stays.
-//  4. Parse(l.Options()) is l, but for its generation and its keys' entries; what Parse refuses is named
-//     with the way out.
+//  4. Parse(l.Options()) is l, except for its generation and its keys' entries. If Parse refuses an
+//     option, the error names it and the way out.
 //  5. ShardOf does not allocate for keys of ordinary size.
 //
 // It does no I/O; it imports partitioner and shard/timebucket.

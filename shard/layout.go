@@ -58,8 +58,8 @@ type Layout struct {
 	// Width is the length of a bucket, and N the number of shards in each. Time only; see Grid.
 	Width timebucket.Width
 
-	// Numbers says how a number in By tells the time: in timebucket.Seconds or Milliseconds; 0: By
-	// holds no numbers. Time only, of DynamoDB tables; it is not an option.
+	// Numbers says how a number in By counts the time: in timebucket.Seconds or Milliseconds; 0: By
+	// has no numbers. Time only, of DynamoDB tables; it is not an option.
 	Numbers timebucket.Kind
 
 	// Keep is how long rows are kept, by the time in By; 0: for ever. Time only.

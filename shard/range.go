@@ -36,6 +36,19 @@ func (r Range) String() string {
 // MaxBase is the highest base. It keeps the numbers of shards far below the limit of an int.
 const MaxBase = 1 << 30
 
+// Lot is the number of places that a layout of strategy Time takes, half of them below its Base: those of
+// all buckets of a Grid, which have 32 bits.
+const Lot = 1 << 32
+
+// LotAfter returns the Base of buckets of time whose places are all above a place. No place is used twice,
+// and buckets begin where time does, so buckets of another width need other places.
+func LotAfter(place int) int {
+	if place < 0 {
+		place = 0
+	}
+	return (place + Lot/2 + Lot - 1) / Lot * Lot
+}
+
 // parseRange parses the output of String.
 func parseRange(s string) (r Range, err error) {
 	n, base, given := strings.Cut(s, "@")

@@ -239,8 +239,8 @@ func TestSpreadsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestKeysOfALaterGeneration holds that a set of keys stays as it was when another is
-// made of it.
+// TestKeysOfALaterGeneration checks that a set of keys does not change when another set is made
+// from it.
 func TestKeysOfALaterGeneration(t *testing.T) {
 	a := NewKeys(1, map[string]Spread{"x": {Range: Range{N: 2}}, "y": {Range: Range{N: 3}}})
 	b := a.With(2, map[string]Spread{"x": {Range: Range{N: 4, Base: 2}}, "y": {}, "z": {Range: Range{N: 5}}})

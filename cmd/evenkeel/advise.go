@@ -29,16 +29,16 @@ import (
 
 // adviseCmd holds the arguments of `evenkeel advise`.
 type adviseCmd struct {
-	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; cql://host/keyspace.table and dynamodb://us-east-1/table (or dynamodb://host:port/table) are live tables."`
+	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be compressed with gzip or zstd; - is standard input; cql://host/keyspace.table and dynamodb://us-east-1/table (or dynamodb://host:port/table) are live tables."`
 
-	Queries   string            `placeholder:"FILE" help:"The statements that the table has to serve, one a line, CQL or DynamoDB expressions, the rate behind them: SELECT * FROM t WHERE code = ? -- 500/s. Without it there is no verdict (exit code 4)."`
-	Target    string            `placeholder:"STORE" help:"Whose limits, prices and statements: cassandra, keyspaces, scylla or dynamodb (cassandra; of a table of DynamoDB, dynamodb)."`
+	Queries   string            `placeholder:"FILE" help:"The statements that the table must serve, one a line, CQL or DynamoDB expressions, each with its rate after it: SELECT * FROM t WHERE code = ? -- 500/s. Without it there is no verdict (exit code 4)."`
+	Target    string            `placeholder:"STORE" help:"The store whose limits, prices and statements apply: cassandra, keyspaces, scylla or dynamodb (cassandra; for a table of DynamoDB, dynamodb)."`
 	Table     string            `placeholder:"NAME" help:"Name of the table in the statements printed, keyspace.table or table; that of the queries by default."`
-	Type      map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, where it is not what the data look like. Again for more."`
+	Type      map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, if the data do not show it. Repeat it for more columns."`
 	EventTime string            `placeholder:"COL" help:"The column that says when a row was written, in any form of dates or numbers since 1970, or none; the most likely one by default."`
 	dateFlags
-	NodeWritesPerSecond perSecond `placeholder:"RATE" help:"Writes that a node bears, for cassandra and scylla (10,000); measure yours."`
-	LocalIndex          bool      `help:"The DynamoDB table has a local secondary index: a key then ends at 10 GB."`
+	NodeWritesPerSecond perSecond `placeholder:"RATE" help:"Writes a second that a node can carry out, for cassandra and scylla (10,000); measure yours."`
+	LocalIndex          bool      `help:"The DynamoDB table has a local secondary index: a key can then have at most 10 GB."`
 	Prices              string    `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
 	Region              string    `default:"us-east-1" help:"Whose prices (${default})."`
 	JSON                bool      `name:"json" help:"Print the report as JSON: verdict, antipatterns, hot_keys, candidates, …"`
@@ -70,15 +70,15 @@ func (a *adviseCmd) Validate() error {
 	for column, name := range a.Type {
 		t := value.Named(strings.ToLower(name))
 		if t == nil || t.Kind == value.Counter {
-			return withHint(fmt.Errorf("--type %s=%s: there is no such type of a column", column, name), "the simple CQL types: text, int, bigint, uuid, timeuuid, timestamp, date, …")
+			return withHint(fmt.Errorf("--type %s=%s: there is no such column type", column, name), "the simple CQL types: text, int, bigint, uuid, timeuuid, timestamp, date, …")
 		}
 		a.types[column] = t
 	}
 	switch n := a.NodeWritesPerSecond; {
 	case n < 0 || n > 1e9 || n != n:
-		return fmt.Errorf("--node-writes-per-second: %v is no rate of a node", n)
+		return fmt.Errorf("--node-writes-per-second: %v is not the rate of a node", n)
 	case n > 0 && a.Target != "cassandra" && a.Target != "scylla":
-		return withHint(fmt.Errorf("--node-writes-per-second: %s has no nodes of yours", a.Target), "its limits are those of a partition, 1,000 write units a second")
+		return withHint(fmt.Errorf("--node-writes-per-second: with %s you have no nodes of your own", a.Target), "its limits are those of a partition, 1,000 write units a second")
 	case a.LocalIndex && a.Target != "dynamodb":
 		return fmt.Errorf("--local-index is for --target dynamodb")
 	}
@@ -117,7 +117,7 @@ func (a *adviseCmd) Run(std *stdio) error {
 		return interrupted("advise", r.Rows)
 	}
 	if err == nil && r.Verdict == nil {
-		err = &coded{withHint(fmt.Errorf("advise: no verdict: %s", r.NoVerdict), "--queries FILE: a statement a line, its rate behind it: SELECT * FROM %s WHERE … -- 500/s", r.Table), noVerdict}
+		err = &coded{withHint(fmt.Errorf("advise: no verdict: %s", r.NoVerdict), "give --queries FILE, with one statement a line and its rate after it: SELECT * FROM %s WHERE … -- 500/s", r.Table), noVerdict}
 	}
 	return err
 }

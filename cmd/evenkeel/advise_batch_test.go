@@ -40,7 +40,7 @@ func inBatches(what, begin, condition string) *drawn.Set {
 		"SELECT * FROM x.jobs WHERE tenant = ? -- 300/s\nSELECT * FROM x.jobs WHERE grp = ? AND job = ? -- 300/s\n")
 }
 
-// inOneShard is a set of which the rows of a batch share a column that is not in the partition key, so that
+// inOneShard is a set in which the rows of a batch share a column that is not in the partition key, so that
 // they share a shard.
 func inOneShard() *drawn.Set {
 	return jobs("a fence in one shard", "BEGIN BATCH UPDATE x.jobs SET owner = ? WHERE tenant = ? AND grp = :grp AND job = ? IF owner = ?; INSERT INTO x.jobs (tenant, job, grp, owner) VALUES (?, ?, :grp, ?); APPLY BATCH -- 5000/s\n"+

@@ -61,9 +61,9 @@ func advisedDrawn(t *testing.T, s *drawn.Set) *advice.Report {
 	return r
 }
 
-// TestDrawnStatementsRun tries what reports print on the embedded engine: the tables are
-// created, the rows of a set inserted, and each query asked with the values of a row,
-// which must be among the answers.
+// TestDrawnStatementsRun executes the statements that reports print on the embedded engine. It
+// creates the tables, inserts the rows of a set, and executes each query with the values of a row.
+// This row must be among the answers.
 func TestDrawnStatementsRun(t *testing.T) {
 	addr, signals, ended := start(t)
 	defer func() { signals <- syscall.SIGTERM; _ = wait(t, ended) }()
@@ -492,10 +492,7 @@ func filledWith(s *drawn.Set, r *advice.Report, request, note string, row []stri
 		column := strings.Trim(p, "<>")
 		if at := slices.Index(s.Names, column); at >= 0 {
 			if when, ok := s.Instant(column, row[at]); ok && strings.Contains(note, "store "+column+" ") {
-				if strings.Contains(note, "store "+column+" as a date") {
-					return when.UTC().Format(time.DateOnly)
-				}
-				return when.UTC().Format("2006-01-02T15:04:05.000Z")
+				return when.UTC().Format(storedLayout(column, note))
 			}
 			return row[at]
 		}
@@ -505,6 +502,19 @@ func filledWith(s *drawn.Set, r *advice.Report, request, note string, row []stri
 		}
 		return fmt.Sprintf("00000000-0000-1000-8000-%012d", n)
 	})
+}
+
+// storedLayout returns the layout of the texts that a note says to store in a column of time.
+func storedLayout(column, note string) string {
+	_, example, _ := strings.Cut(note, "store "+column+" ")
+	example, _, _ = strings.Cut(example, " in place of")
+	switch {
+	case strings.HasPrefix(example, "as a date"):
+		return time.DateOnly
+	case strings.Contains(example, "."):
+		return "2006-01-02T15:04:05.000Z07:00"
+	}
+	return time.RFC3339
 }
 
 func tryRequests(t *testing.T, s *drawn.Set, r *advice.Report) {

@@ -13,9 +13,9 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
-// TestAdvisedIndexRuns creates on a real Cassandra the table and the storage-attached index that a
-// report prints, and asks the query that the index serves. The statement works on the embedded engine,
-// too, which has no index.
+// TestAdvisedIndexRuns creates the table and the storage-attached index that a report prints on a
+// real Cassandra, and executes the query that the index serves. The statement also works on the
+// embedded engine, which has no index.
 func TestAdvisedIndexRuns(t *testing.T) {
 	keyspace := cassandra.Keyspace(t, "advisedindex")
 	set := &planted.Set{

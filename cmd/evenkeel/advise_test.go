@@ -52,7 +52,7 @@ func connect(t *testing.T, addr string) *gocql.Session {
 	return session
 }
 
-// What is advised for Cassandra is accepted by serve, and the data are then loaded
+// serve must accept the tables that are advised for Cassandra, and the test then loads the data
 // without losing a row.
 func TestAdvisedTablesKeepEveryRow(t *testing.T) {
 	addr, _, _ := start(t)
@@ -164,7 +164,7 @@ type cell []byte
 
 func (c cell) MarshalCQL(gocql.TypeInfo) ([]byte, error) { return c, nil }
 
-// What is advised for DynamoDB is accepted by serve's other door.
+// serve's DynamoDB door must accept the tables that are advised for DynamoDB.
 func TestAdvisedCreateTable(t *testing.T) {
 	addr := startDynamoDB(t)
 	for i := range planted.Sets {
@@ -214,7 +214,7 @@ func createTable(t *testing.T, addr string, body map[string]any) (status int, an
 	return resp.StatusCode, string(got)
 }
 
-// The example of docs/workbench.md is what advise prints.
+// advise must print the example of docs/workbench.md.
 func TestAdviseExample(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/workbench.md")
 	if err != nil {
@@ -252,7 +252,7 @@ func TestAdviseExample(t *testing.T) {
 	}
 }
 
-// A live table is read by its schema, whole or a part of it.
+// advise reads a live table by its schema, the whole table or a part of it.
 func TestAdviseLiveTable(t *testing.T) {
 	addr, _, _ := start(t)
 	session := connect(t, addr)

@@ -21,9 +21,9 @@ import (
 
 // cacheFlags are the flags of serve for the caches of the doors.
 type cacheFlags struct {
-	Cache         byteSize      `placeholder:"SIZE" help:"Memory for a cache of popular items and partitions, such as 64MB, half of it for each door if there are two: eventually consistent reads (CQL: prepared, of one partition, at ONE or LOCAL_ONE) are answered from it, and identical reads that are under way share one request."`
-	CacheTTL      time.Duration `name:"cache-ttl" placeholder:"TIME" default:"5m" help:"How long an item is kept in the cache; what is written through this door is seen at once (${default})."`
-	QueryCacheTTL time.Duration `name:"query-cache-ttl" placeholder:"TIME" help:"How long answers to Query and Scan are kept in the cache, whatever is written meanwhile (0: they are not)."`
+	Cache         byteSize      `placeholder:"SIZE" help:"Memory for a cache of popular items and partitions, such as 64MB, half of it for each door if there are two. The door answers eventually consistent reads from it (CQL: prepared, of one partition, at ONE or LOCAL_ONE). Identical reads that are under way share one request."`
+	CacheTTL      time.Duration `name:"cache-ttl" placeholder:"TIME" default:"5m" help:"How long the cache keeps an item; readers see writes through this door at once (${default})."`
+	QueryCacheTTL time.Duration `name:"query-cache-ttl" placeholder:"TIME" help:"How long the cache keeps answers to Query and Scan, even if items are written meanwhile (0: not at all)."`
 }
 
 // byteSize is a number of bytes. It is written as 64MB (units of 1,000,000) or 64MiB (units of
@@ -49,7 +49,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 		*b = byteSize(n * u.bytes)
 		return nil
 	}
-	return fmt.Errorf("%q is no size; 64MB is one, and so are 512KiB and 2GB", s)
+	return fmt.Errorf("%q is not a size; write 64MB, 512KiB or 2GB", s)
 }
 
 // checkCache returns an error if the cache flags are wrong or contradict each other.
@@ -62,11 +62,11 @@ func (s *serveCmd) checkCache() error {
 	case s.Cache != 0 && s.StoreOnly:
 		return withHint(errors.New("--cache is given with --store-only"), "leave --cache out: the doors in front have caches of their own")
 	case s.QueryCacheTTL != 0 && s.withoutDynamoDB():
-		return withHint(errors.New("--query-cache-ttl is given, and there is no DynamoDB door"), "leave it out: it is not for CQL")
+		return withHint(errors.New("--query-cache-ttl is given, but there is no DynamoDB door"), "leave it out: it is not for CQL")
 	case s.Cache != 0 && (s.CacheTTL <= 0 || s.QueryCacheTTL < 0):
 		return errors.New("--cache-ttl must be more than 0, and --query-cache-ttl not less")
 	case s.Cache != 0 && s.withoutDynamoDB() && s.ListenCQL == "off":
-		return withHint(errors.New("--cache is given, and there is no door"), "--listen-cql ADDR or --listen-dynamodb ADDR opens one")
+		return withHint(errors.New("--cache is given, but there is no door"), "--listen-cql ADDR or --listen-dynamodb ADDR opens one")
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ const clusterSettles = 3 * time.Second
 // cqlCacheMetrics are the metrics of the CQL door's cache.
 var cqlCacheMetrics = []countMetric[cqlcache.Stats]{
 	{desc("cache_hits_total", "Reads that the cache has answered."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Hits) }},
-	{desc("cache_misses_total", "Reads that the cache might have answered, and had not."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Misses) }},
+	{desc("cache_misses_total", "Reads that the cache may answer, but did not have."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Misses) }},
 	{desc("cache_coalesced_total", "Of these, those that shared the request of another."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Coalesced) }},
 	{desc("cache_evictions_total", "Answers that made room for others."), prometheus.CounterValue, func(s *cqlcache.Stats) float64 { return float64(s.Evicted) }},
 	{desc("cache_entries", "Answers that are kept."), prometheus.GaugeValue, func(s *cqlcache.Stats) float64 { return float64(s.Entries) }},
@@ -121,11 +121,11 @@ var cqlCacheMetrics = []countMetric[cqlcache.Stats]{
 
 // cacheMetrics are the metrics of the DynamoDB door's cache.
 var cacheMetrics = []countMetric[cache.Stats]{
-	{dynamoDesc("cache_hit_ratio", "Share of what may be cached that the cache has answered, since the start."), prometheus.GaugeValue, func(s *cache.Stats) float64 { return s.HitRatio() }},
+	{dynamoDesc("cache_hit_ratio", "Share of the cacheable items that the cache has answered, since the start."), prometheus.GaugeValue, func(s *cache.Stats) float64 { return s.HitRatio() }},
 	{dynamoDesc("cache_hits_total", "Items that the cache had."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Hits) }},
-	{dynamoDesc("cache_misses_total", "Items that the cache had not."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Misses) }},
+	{dynamoDesc("cache_misses_total", "Items that the cache did not have."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Misses) }},
 	{dynamoDesc("cache_query_hits_total", "Queries and scans that the cache had."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.QueryHits) }},
-	{dynamoDesc("cache_query_misses_total", "Queries and scans that the cache had not."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.QueryMisses) }},
+	{dynamoDesc("cache_query_misses_total", "Queries and scans that the cache did not have."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.QueryMisses) }},
 	{dynamoDesc("cache_coalesced_total", "Reads that shared the request of another."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Coalesced) }},
 	{dynamoDesc("cache_evictions_total", "Entries that made room for others."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Evicted) }},
 	{dynamoDesc("cache_invalidations_total", "Items that were removed because they were written."), prometheus.CounterValue, func(s *cache.Stats) float64 { return float64(s.Invalidated) }},

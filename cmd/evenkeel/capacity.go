@@ -16,9 +16,9 @@ import (
 // capacityFlags are the flags of serve that make the embedded engine imitate the limits and
 // delays of a real store.
 type capacityFlags struct {
-	Capacity           []string      `placeholder:"STORE,…" help:"Keep a store's limits, so that a hot key is met on this machine: dynamodb, keyspaces, or both with a comma between them. The embedded engine only."`
+	Capacity           []string      `placeholder:"STORE,…" help:"Apply a store's limits, so that a hot key shows on this machine: dynamodb, keyspaces, or both with a comma between them. Only for the embedded engine."`
 	CapacitySplitAfter time.Duration `placeholder:"TIME" default:"10m" help:"How long a partition is too hot before it is split; 0 for never (${default})."`
-	IndexLag           time.Duration `placeholder:"TIME" default:"0s" help:"How old global indexes of the DynamoDB door are when they are read (${default})."`
+	IndexLag           time.Duration `placeholder:"TIME" default:"0s" help:"How far global indexes of the DynamoDB door are behind their table when they are read (${default})."`
 
 	clock func() time.Time // the embedded engine's clock; nil: the machine's
 }
@@ -33,13 +33,13 @@ const (
 func (s *serveCmd) checkCapacity() error {
 	for _, store := range s.Capacity {
 		if store != likeDynamoDB && store != likeKeyspaces {
-			return withHint(fmt.Errorf("--capacity %s: is no store whose limits are known", store), "dynamodb, keyspaces, or both: --capacity dynamodb,keyspaces")
+			return withHint(fmt.Errorf("--capacity %s: evenkeel does not know the limits of such a store", store), "dynamodb, keyspaces, or both: --capacity dynamodb,keyspaces")
 		}
 	}
 	off := s.withoutDynamoDB()
 	switch {
 	case slices.Contains(s.Capacity, likeKeyspaces) && len(s.Cassandra) > 0:
-		return withHint(fmt.Errorf("--capacity keyspaces: limits are kept by the embedded engine, and this door is in front of %s", strings.Join(s.Cassandra, ", ")), "go without --cassandra")
+		return withHint(fmt.Errorf("--capacity keyspaces: only the embedded engine applies limits, and this door is in front of %s", strings.Join(s.Cassandra, ", ")), "go without --cassandra")
 	case slices.Contains(s.Capacity, likeDynamoDB) && off:
 		return withHint(errors.New("--capacity dynamodb: there is no DynamoDB door"), "--listen-dynamodb 127.0.0.1:8000 opens one")
 	case s.IndexLag > 0 && off:
@@ -79,6 +79,6 @@ func (s *serveCmd) sayCapacity(out io.Writer) {
 		fmt.Fprintf(out, "evenkeel: with the limits of %s: %.0f write and %.0f read units a second and partition, %s\n", store.name, l.Partition.Write, l.Partition.Read, split)
 	}
 	if s.IndexLag > 0 {
-		fmt.Fprintf(out, "evenkeel: global indexes are read as they were %s ago\n", s.IndexLag)
+		fmt.Fprintf(out, "evenkeel: reads of global indexes see the state of %s ago\n", s.IndexLag)
 	}
 }

@@ -31,8 +31,8 @@ func TestCapacityFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--capacity", "cassandra"}, "--capacity cassandra: is no store whose limits are known\nhint: dynamodb, keyspaces, or both: --capacity dynamodb,keyspaces"},
-		{[]string{"--capacity", "keyspaces", "--cassandra", "10.1.2.3"}, "--capacity keyspaces: limits are kept by the embedded engine, and this door is in front of 10.1.2.3\nhint: go without --cassandra"},
+		{[]string{"--capacity", "cassandra"}, "--capacity cassandra: evenkeel does not know the limits of such a store\nhint: dynamodb, keyspaces, or both: --capacity dynamodb,keyspaces"},
+		{[]string{"--capacity", "keyspaces", "--cassandra", "10.1.2.3"}, "--capacity keyspaces: only the embedded engine applies limits, and this door is in front of 10.1.2.3\nhint: go without --cassandra"},
 		{[]string{"--capacity", "dynamodb", "--cassandra", "10.1.2.3"}, "--capacity dynamodb: there is no DynamoDB door\nhint: --listen-dynamodb 127.0.0.1:8000 opens one"},
 		{[]string{"--capacity", "dynamodb", "--listen-dynamodb", "off"}, "--capacity dynamodb: there is no DynamoDB door"},
 		{[]string{"--index-lag", "1s", "--listen-dynamodb", "off"}, "--index-lag: there is no DynamoDB door"},
@@ -117,8 +117,8 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// A hot key is throttled, with the reasons that the SDK reads; its shards less; and
-// inspect shows which of them share a partition.
+// TestHotKeyOnThisMachine checks that the engine throttles a hot key with the reasons that the SDK
+// reads, and its shards less. inspect must show which shards share a partition.
 func TestHotKeyOnThisMachine(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)

@@ -20,7 +20,7 @@ type changeCollector struct {
 func changesOf(prefix string, changes func() []reshard.Status) changeCollector {
 	return changeCollector{changes,
 		prometheus.NewDesc(prefix+"_layout_change", "1 for each sharded table whose layout is being changed, with the change's step.", []string{"table", "step"}, nil),
-		prometheus.NewDesc(prefix+"_layout_change_rows", "Rows or items that a change of layout under way at this door has to move: total, as far as is known, those moved and those verified.", []string{"table", "rows"}, nil),
+		prometheus.NewDesc(prefix+"_layout_change_rows", "Rows or items that a change of layout moves at this door: total (as far as the door knows), moved and verified.", []string{"table", "rows"}, nil),
 	}
 }
 

@@ -28,8 +28,8 @@ func newConsumptionCollector(prefix string, indexes bool, consumption func() []t
 	}
 	return &consumptionCollector{
 		consumption: consumption, indexes: indexes,
-		consumed:  prometheus.NewDesc(prefix+"consumed_units_total", "Read and write units taken of the limits that are kept.", labels, nil),
-		throttled: prometheus.NewDesc(prefix+"throttled_total", "Requests, and parts of batches, refused for a limit; one that met several counts for each.", append(labels[:len(labels):len(labels)], "reason"), nil),
+		consumed:  prometheus.NewDesc(prefix+"consumed_units_total", "Read and write units that requests consumed.", labels, nil),
+		throttled: prometheus.NewDesc(prefix+"throttled_total", "Requests, and parts of batches, that a limit refused. A request that exceeded several limits counts for each.", append(labels[:len(labels):len(labels)], "reason"), nil),
 	}
 }
 

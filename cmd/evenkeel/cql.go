@@ -101,7 +101,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 	if err = c.router.Start(ctx); errors.Is(err, sharded.ErrOtherRules) {
 		err = withHint(err, otherRules)
 	} else if errors.Is(err, sharded.ErrDoor) {
-		err = withHint(err, "name the cluster behind it with --cassandra; an embedded engine that several doors are to share is started with --store-only")
+		err = withHint(err, "name the cluster behind it with --cassandra; to share an embedded engine among several doors, start it with --store-only")
 	} else if err != nil {
 		err = withHint(err, "the door's own account must be able to read system_schema and to create the keyspace evenkeel")
 	}
@@ -210,7 +210,7 @@ func (s *serveCmd) openStore(ctx context.Context, log *slog.Logger, at netip.Add
 func (s *serveCmd) storage(log *slog.Logger) storage.Options {
 	cache, memTable := engineMemory(int64(s.Memory))
 	return storage.Options{FS: s.files, Logger: log, CacheBytes: cache, MemTableBytes: memTable, Failed: func(err error) {
-		fmt.Fprintf(os.Stderr, "evenkeel: the data directory %s cannot be written: %v; nothing that was acknowledged is lost\n", s.Data, err)
+		fmt.Fprintf(os.Stderr, "evenkeel: the data directory %s cannot be written: %v; no acknowledged write is lost\n", s.Data, err)
 		os.Exit(1)
 	}}
 }
@@ -284,8 +284,8 @@ func (s *serveCmd) explainCluster(err error) error {
 	return withHint(what, "check --cassandra, and --cassandra-tls if the cluster speaks TLS")
 }
 
-// advertise returns the address that drivers are told, or the zero value for the address that
-// they connected to.
+// advertise returns the address that the door gives to drivers, or the zero value for the address
+// that they connected to.
 func (s *serveCmd) advertise(ln net.Addr) (netip.AddrPort, error) {
 	if s.Advertise == "" {
 		return netip.AddrPort{}, nil
@@ -295,7 +295,7 @@ func (s *serveCmd) advertise(ln net.Addr) (netip.AddrPort, error) {
 	}
 	ip, err := netip.ParseAddr(s.Advertise)
 	if err != nil {
-		return netip.AddrPort{}, fmt.Errorf("--advertise %q: an IP address, with or without a port, is wanted", s.Advertise)
+		return netip.AddrPort{}, fmt.Errorf("--advertise %q: give an IP address, with or without a port", s.Advertise)
 	}
 	return netip.AddrPortFrom(ip, uint16(ln.(*net.TCPAddr).Port)), nil
 }

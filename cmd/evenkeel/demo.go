@@ -26,9 +26,9 @@ import (
 // demoCmd holds the arguments of `evenkeel demo`.
 type demoCmd struct {
 	Rate       int     `default:"5000" help:"Writes offered a second, to one partition key (${default})."`
-	Seconds    int     `default:"8" help:"How many seconds count for each table (${default}); three go before."`
-	Speed      float64 `default:"1" help:"How fast the engine's clock goes, over the wall's (${default}); 0: as fast as this machine can."`
-	ListenHTTP string  `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of the live picture; another port where that one is taken; 'off' for none (${default})."`
+	Seconds    int     `default:"8" help:"How many seconds the demo measures for each table (${default}), after three seconds that do not count."`
+	Speed      float64 `default:"1" help:"How much faster than real time the engine's clock goes (${default}); 0: as fast as this machine can."`
+	ListenHTTP string  `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of the live page; if its port is taken, the demo takes another; 'off' for none (${default})."`
 	JSON       bool    `name:"json" help:"Print the result as JSON: tables with offered, accepted, throttled, per second, map, query; queries_agree, speed."`
 }
 
@@ -82,7 +82,7 @@ func (c *demoCmd) demo(ctx context.Context, std *stdio) error {
 		printDemo(std, &r)
 	}
 	if err == nil && r.Partial {
-		err = &coded{withHint(fmt.Errorf("demo: the result is partial: %s", r.Why), "evenkeel demo begins anew; --seconds %d takes less time", max(1, c.Seconds/2)), partialResult}
+		err = &coded{withHint(fmt.Errorf("demo: the result is partial: %s", r.Why), "evenkeel demo starts again; --seconds %d takes less time", max(1, c.Seconds/2)), partialResult}
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (c *demoCmd) listen(errs io.Writer, h http.Handler) (ended func(), err erro
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(errs, "evenkeel: a live picture on http://%s/demo\n", ln.Addr())
+	fmt.Fprintf(errs, "evenkeel: a live page on http://%s/demo\n", ln.Addr())
 	var asked atomic.Bool
 	srv := &http.Server{ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/demo/state" {
@@ -115,7 +115,7 @@ func (c *demoCmd) listen(errs io.Writer, h http.Handler) (ended func(), err erro
 	go func() {
 		defer close(done)
 		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			fmt.Fprintf(errs, "evenkeel: the live picture: %v\n", err)
+			fmt.Fprintf(errs, "evenkeel: the live page: %v\n", err)
 		}
 	}()
 	return func() {

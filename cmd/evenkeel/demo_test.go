@@ -19,9 +19,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/demo"
 )
 
-// TestDemo runs the command whole, with its clock as fast as it goes: what the tables
-// take is within 5% of what the model of limits expects of the keys that share
-// partitions.
+// TestDemo runs the whole command, with its clock as fast as possible. The writes that the tables
+// accept must be within 5% of what the model of limits expects for the keys that share partitions.
 func TestDemo(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("TMPDIR", t.TempDir())
@@ -53,7 +52,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestDemoText looks at what people see, and at the live picture meanwhile.
+// TestDemoText checks the text that the command prints, and the live page meanwhile.
 func TestDemoText(t *testing.T) {
 	var out bytes.Buffer
 	errs := notice(func() {})
@@ -106,7 +105,7 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// TestDemoInterrupted: a partial result is labelled, in text and in JSON, and has its
+// TestDemoInterrupted checks that a partial result is labelled, in text and in JSON, and has its
 // own exit code.
 func TestDemoInterrupted(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
@@ -131,7 +130,8 @@ func TestDemoInterrupted(t *testing.T) {
 	}
 }
 
-// TestDemoClock: whoever cannot keep the pace, or was asked for another, says so.
+// TestDemoClock checks that the demo says so if it cannot keep the pace, or if the user asked for
+// another pace.
 func TestDemoClock(t *testing.T) {
 	for _, c := range []struct {
 		asked, speed float64

@@ -30,11 +30,11 @@ import (
 // endpointFlags are the flags of serve for the store behind the DynamoDB door and for the rights
 // of its clients there.
 type endpointFlags struct {
-	DynamoDB         string `name:"dynamodb" placeholder:"URL" help:"DynamoDB endpoint to serve, such as https://dynamodb.eu-west-1.amazonaws.com; without it it is the embedded engine."`
-	DynamoDBRegion   string `name:"dynamodb-region" placeholder:"REGION" help:"Region that requests to it are signed for; the URL's, or the AWS configuration's, by default."`
+	DynamoDB         string `name:"dynamodb" placeholder:"URL" help:"DynamoDB endpoint to serve, such as https://dynamodb.eu-west-1.amazonaws.com; without it the door serves the embedded engine."`
+	DynamoDBRegion   string `name:"dynamodb-region" placeholder:"REGION" help:"Region for which the door signs requests to the endpoint; by default the URL's, or the AWS configuration's."`
 	DynamoDBProfile  string `name:"dynamodb-profile" placeholder:"NAME" help:"Profile of the AWS configuration with the door's own credentials; AWS_PROFILE, or the default chain, by default."`
-	DynamoDBSharding string `name:"dynamodb-sharding" enum:"on,off" default:"on" help:"'off' serves the embedded engine's tables as any endpoint does, for other doors to be in front of it (${default})."`
-	AccessKeys       string `placeholder:"FILE" help:"YAML file of the access keys that clients of the DynamoDB door sign with; without it any signature will do, on this machine only."`
+	DynamoDBSharding string `name:"dynamodb-sharding" enum:"on,off" default:"on" help:"'off' serves the embedded engine's tables as any endpoint does, so that other doors can be in front of it (${default})."`
+	AccessKeys       string `placeholder:"FILE" help:"YAML file of the access keys that clients of the DynamoDB door sign with; without it the door accepts any signature, but only on this machine."`
 }
 
 // endpointLease is how long a door may use what it has read of a table, which other doors may
@@ -60,16 +60,16 @@ func (s *serveCmd) checkEndpoint() error {
 	} else if at, err := remote.ParseEndpoint(s.DynamoDB); err != nil {
 		return fmt.Errorf("--dynamodb: %w", err)
 	} else if at.Region != "" && s.DynamoDBRegion != "" && at.Region != s.DynamoDBRegion {
-		return withHint(fmt.Errorf("--dynamodb-region %s: %s is in region %s, and takes requests that are signed for that only", s.DynamoDBRegion, at, at.Region),
+		return withHint(fmt.Errorf("--dynamodb-region %s: %s is in region %s, and accepts only requests that are signed for that region", s.DynamoDBRegion, at, at.Region),
 			"leave --dynamodb-region out, or name the endpoint of %s", s.DynamoDBRegion)
 	}
 	switch {
 	case s.withoutDynamoDB() && (s.DynamoDB != "" || s.AccessKeys != ""):
-		return withHint(errors.New("--dynamodb or --access-keys is given, and there is no DynamoDB door"), "--listen-dynamodb ADDR opens one")
+		return withHint(errors.New("--dynamodb or --access-keys is given, but there is no DynamoDB door"), "--listen-dynamodb ADDR opens one")
 	case s.DynamoDB != "" && s.DynamoDBSharding == "off":
 		return withHint(errors.New("--dynamodb-sharding off is for the embedded engine: in front of an endpoint the door would do nothing"), "use the endpoint itself")
 	case s.DynamoDB != "" && s.limits(likeDynamoDB) != nil, s.DynamoDB != "" && s.IndexLag > 0:
-		return withHint(fmt.Errorf("--capacity dynamodb and --index-lag are of the embedded engine, and this door is in front of %s", s.DynamoDB), "go without --dynamodb")
+		return withHint(fmt.Errorf("--capacity dynamodb and --index-lag are for the embedded engine, and this door is in front of %s", s.DynamoDB), "go without --dynamodb")
 	}
 	return nil
 }
@@ -80,11 +80,11 @@ func (s *serveCmd) checkReach(at net.Addr) error {
 	if ok && tcp.IP.IsLoopback() || s.AccessKeys != "" {
 		return nil
 	}
-	why := "the engine takes any signature for right"
+	why := "the engine accepts any signature"
 	if s.DynamoDB != "" {
 		why = "every client has the rights of the door's own credentials"
 	}
-	return withHint(fmt.Errorf("--listen-dynamodb %s: without access keys %s, and so the door can be reached from this machine only", at, why),
+	return withHint(fmt.Errorf("--listen-dynamodb %s: without access keys %s, so the door may listen on this machine only", at, why),
 		"listen on 127.0.0.1 or [::1], or name the keys that clients sign with: --access-keys FILE")
 }
 
@@ -144,7 +144,7 @@ func (s *serveCmd) openEndpoint(ctx context.Context, keys *accesskey.Keys, log *
 	}
 	own.Region = e.region
 	if at.URL.Scheme == "http" && !at.OnThisMachine() {
-		log.Warn("what is sent to the DynamoDB endpoint and comes from it is not encrypted: its URL begins with http://", "endpoint", at.String())
+		log.Warn("requests to the DynamoDB endpoint and its answers are not encrypted: its URL begins with http://", "endpoint", at.String())
 	}
 	o := remote.Options{Endpoint: at, Region: e.region, Credentials: own.Credentials, Roots: roots(own), Log: log}
 	if keys != nil {
@@ -221,7 +221,7 @@ func (s *serveCmd) explainEndpoint(err error) error {
 	says := func(text string) bool { return strings.Contains(e.Message, text) }
 	switch {
 	case says("failed to verify certificate"):
-		return withHint(what, "AWS_CA_BUNDLE=FILE (or ca_bundle in ~/.aws/config) names the certificates, in PEM, that the endpoint's is checked against; its name must be that of --dynamodb")
+		return withHint(what, "AWS_CA_BUNDLE=FILE (or ca_bundle in ~/.aws/config) names the certificates, in PEM, against which the door checks the endpoint's certificate; this one must be for the host of --dynamodb")
 	case says("does not look like a TLS handshake"), says("HTTP response to HTTPS client"):
 		return withHint(what, "it does not speak TLS there: --dynamodb http://…")
 	case says("HTTP request to an HTTPS server"):

@@ -78,8 +78,8 @@ type refusedByAWS struct{ smithy.APIError }
 func (e refusedByAWS) Error() string { return e.ErrorCode() + ": " + e.ErrorMessage() }
 func (e refusedByAWS) Unwrap() error { return e.APIError }
 
-// plainly returns a service's own error out of an SDK error. If no service answered, it returns
-// why not.
+// plainly returns the service's own error that an SDK error contains. If no service answered, it
+// returns the reason.
 func plainly(err error) error {
 	var unsent *url.Error
 	if errors.As(err, &unsent) {

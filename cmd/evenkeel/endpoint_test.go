@@ -155,8 +155,8 @@ func (e *endpoint) ask(ctx context.Context, key string) error {
 	return err
 }
 
-// Each access key's requests are made with its role's credentials, whose sessions
-// bear its name; nobody else's.
+// TestRolesOfAccessKeys checks that the door sends the requests of each access key with the
+// credentials of its role, and of no other. The role's sessions have the key's name.
 func TestRolesOfAccessKeys(t *testing.T) {
 	awsConfiguration(t, "")
 	sts := newTokens(t)
@@ -185,8 +185,8 @@ func TestRolesOfAccessKeys(t *testing.T) {
 	}
 }
 
-// Where credentials cannot be renewed the client is told which role cannot be had. One
-// key's trouble is not another's.
+// TestRenewalOfRoles checks that a client's error names the role if the door cannot renew its
+// credentials. Clients of other keys are not affected.
 func TestRenewalOfRoles(t *testing.T) {
 	awsConfiguration(t, "")
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
@@ -242,8 +242,8 @@ func (s *service) AssumeRole(context.Context, *sts.AssumeRoleInput, ...func(*sts
 	}}, nil
 }
 
-// Credentials are renewed a minute before they expire; if that fails they serve as
-// long as they last, and it is tried again every ten seconds.
+// TestRolesByTheClock checks that the door renews credentials a minute before they expire. If that
+// fails, it uses them until they expire, and tries again every ten seconds.
 func TestRolesByTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(service)
@@ -273,7 +273,7 @@ func TestRolesByTheClock(t *testing.T) {
 	})
 }
 
-// A role that cannot be had is known when the door starts.
+// TestARoleThatIsRefused checks that the door reports at its start a role that it cannot assume.
 func TestARoleThatIsRefused(t *testing.T) {
 	awsConfiguration(t, "")
 	sts := newTokens(t)
@@ -301,8 +301,9 @@ func TestSessionNames(t *testing.T) {
 	}
 }
 
-// An https:// endpoint's certificate is checked against those of the AWS
-// configuration: AWS_CA_BUNDLE, or ca_bundle of the profile.
+// TestCertificatesOfTheAWSConfiguration checks that the door verifies the certificate of an
+// https:// endpoint with those of the AWS configuration: AWS_CA_BUNDLE, or ca_bundle of the
+// profile.
 func TestCertificatesOfTheAWSConfiguration(t *testing.T) {
 	door, err := dynamodoor.New(dynamodoor.Options{Store: itemstore.Open(t, dynamodb.Options{})})
 	if err != nil {
@@ -332,7 +333,7 @@ func TestCertificatesOfTheAWSConfiguration(t *testing.T) {
 		"no file":            {bundle: filepath.Join(dir, "nothing"), wrong: "no such file", hint: "check AWS_CA_BUNDLE"},
 		"no certificate":     {bundle: filepath.Join(dir, "none.pem"), wrong: "CA bundle", hint: "check AWS_CA_BUNDLE"},
 		"http to one of TLS": {bundle: ca, url: strings.Replace(server.URL, "https:", "http:", 1), wrong: "HTTP request to an HTTPS server", hint: "--dynamodb https://"},
-		"another name":       {bundle: ca, url: strings.Replace(server.URL, "127.0.0.1", "localhost", 1), wrong: "certificate is valid for", hint: "its name must be"},
+		"another name":       {bundle: ca, url: strings.Replace(server.URL, "127.0.0.1", "localhost", 1), wrong: "certificate is valid for", hint: "must be for the host of"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			awsConfiguration(t, c.config)
@@ -355,8 +356,8 @@ func TestCertificatesOfTheAWSConfiguration(t *testing.T) {
 	}
 }
 
-// What is wrong with an endpoint is said before anything is sent to it, or as soon
-// as it has answered.
+// TestEndpointsThatAreNone checks that the door reports a wrong endpoint before it sends anything
+// there, or as soon as the endpoint has answered.
 func TestEndpointsThatAreNone(t *testing.T) {
 	awsConfiguration(t, "")
 	expired := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -21,8 +21,8 @@ type explainCmd struct {
 	CQL          string        `name:"cql" placeholder:"HOST[:PORT]" default:"127.0.0.1:9042" help:"The front door to ask (${default})."`
 	DynamoDB     string        `name:"dynamodb" placeholder:"URL" help:"Ask this DynamoDB door instead: http://127.0.0.1:8000."`
 	Keyspace     string        `placeholder:"NAME" help:"Keyspace of unqualified names."`
-	User         string        `placeholder:"NAME" help:"Account to ask as, where the door wants one."`
-	PasswordFile string        `placeholder:"FILE" help:"File with its password."`
+	User         string        `placeholder:"NAME" help:"The account to use, if the door asks for one."`
+	PasswordFile string        `placeholder:"FILE" help:"File with the account's password."`
 	Timeout      time.Duration `default:"10s" help:"How long the door may take (${default})."`
 	JSON         bool          `name:"json" help:"Print the plan as JSON: table, layout, access, shards, statements."`
 

@@ -5,19 +5,21 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamo/partiql"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/workbench/livedynamo"
 )
 
 // requestForm says how a request is written.
-const requestForm = `write the operation and its request: 'Query {"TableName": "Logs", …}'`
+const requestForm = `write the operation and its request: 'Query {"TableName": "Logs", …}', or a PartiQL statement; one with parameters is 'ExecuteStatement {"Statement": "…", "Parameters": […]}'`
 
 // explainRequest asks a DynamoDB door for the plan of a request and prints it.
 func (e *explainCmd) explainRequest(ctx context.Context, std *stdio) error {
@@ -25,20 +27,10 @@ func (e *explainCmd) explainRequest(ctx context.Context, std *stdio) error {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return withHint(fmt.Errorf("--dynamodb %s is not the address of a door", e.DynamoDB), "write http://127.0.0.1:8000")
 	}
-	operation, body, _ := strings.Cut(strings.TrimSpace(e.Statement), " ")
-	if !json.Valid([]byte(body)) {
-		return withHint(errors.New("explain: the request has no JSON"), "%s", requestForm)
-	}
-	q, err := api.DecodeItemRequest(operation, []byte(body))
+	q, table, err := askedOf(e.Statement)
 	if err != nil {
 		return withHint(fmt.Errorf("explain: %s", exception.Of(err).Message), "%s", requestForm)
 	}
-	table := ""
-	q.EachTable(func(name string) {
-		if table == "" {
-			table = strings.Clone(api.TableName(name))
-		}
-	})
 	t, err := livedynamo.Open(ctx, livedynamo.Address{Endpoint: u.Scheme + "://" + u.Host, Table: table}, livedynamo.Options{Timeout: e.Timeout})
 	if err != nil {
 		return err
@@ -59,6 +51,44 @@ func (e *explainCmd) explainRequest(ctx context.Context, std *stdio) error {
 	return nil
 }
 
+// askedOf reads what is to be explained: an operation and its request, or a PartiQL statement. It also
+// returns the first table that it names.
+func askedOf(text string) (q *api.Explain, table string, err error) {
+	operation, body := strings.TrimSpace(text), ""
+	if end := strings.IndexFunc(operation, unicode.IsSpace); end >= 0 {
+		operation, body = operation[:end], operation[end:]
+	}
+	switch {
+	case json.Valid([]byte(body)):
+		q, err = api.DecodeExplain(operation, []byte(body))
+	case isStatement(operation):
+		q = &api.Explain{Statement: &api.ExecuteStatement{Statement: api.Statement{Text: text}}}
+	default:
+		err = exception.Invalid("the request has no JSON")
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if q.Statement != nil {
+		s, err := partiql.Parse(q.Statement.Text, q.Statement.Parameters)
+		if err != nil {
+			return nil, "", err
+		}
+		return q, strings.Clone(api.TableName(s.Table())), nil
+	}
+	q.Asked.EachTable(func(name string) {
+		if table == "" {
+			table = strings.Clone(api.TableName(name))
+		}
+	})
+	return q, table, nil
+}
+
+// isStatement reports whether a word begins a PartiQL statement.
+func isStatement(word string) bool {
+	return slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE"}, strings.ToUpper(word))
+}
+
 // printRequestPlan prints the plan of a DynamoDB request as text.
 func printRequestPlan(std *stdio, out *plan.Explained) {
 	if out.Table == "" {
@@ -68,6 +98,9 @@ func printRequestPlan(std *stdio, out *plan.Explained) {
 	fmt.Fprintf(std.out, "%s  write-sharding = %s\n", out.Table, out.Layout)
 	if out.Rule != "" {
 		fmt.Fprintf(std.out, "by the shard rule %s\n", out.Rule)
+	}
+	for _, text := range out.Becomes {
+		fmt.Fprintf(std.out, "becomes %s\n", text)
 	}
 	fmt.Fprintf(std.out, "access: %s", out.Access)
 	if out.Order != "" {

@@ -34,9 +34,9 @@ func (d *disk) GetDiskUsage(string) (vfs.DiskUsage, error) {
 	return u, nil
 }
 
-// TestFullDisk fills the disk of a server. Both doors refuse writes of every kind, to
-// tables that are sharded and that are not, with the error that clients know, go on
-// reading, and write again once there is room.
+// TestFullDisk fills the disk of a server. Both doors must refuse writes of every kind, to sharded
+// and to plain tables, with an error that clients know. They must go on reading, and write again
+// when there is room.
 func TestFullDisk(t *testing.T) {
 	d := &disk{FS: vfs.NewMem()}
 	s := &serveCmd{

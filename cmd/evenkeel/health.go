@@ -76,11 +76,11 @@ var doorMetrics = []countMetric[cqldoor.Stats]{
 	{desc("connections_accepted_total", "Client connections accepted."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Accepted) }},
 	{desc("connections_refused_total", "Client connections over the limit."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Refused) }},
 	{desc("connections_malformed_total", "Malformed frames and messages received."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Malformed) }},
-	{desc("connections_unread_total", "Client connections closed because the client had stopped to read."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Slow) }},
+	{desc("connections_unread_total", "Client connections closed because the client had stopped reading."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Slow) }},
 	{desc("requests_total", "QUERY, PREPARE, EXECUTE and BATCH messages."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Requests) }},
 	{desc("requests_routed_total", "Requests that were not forwarded unchanged."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Routed) }},
-	{desc("requests_in_flight", "Requests that are worked on, those of clients that have gone too."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.InFlight) }},
-	{desc("requests_overloaded_total", "Requests refused for a limit of the door's own."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Overloaded) }},
+	{desc("requests_in_flight", "Requests under way, also those of clients that have gone."), prometheus.GaugeValue, func(s *cqldoor.Stats) float64 { return float64(s.InFlight) }},
+	{desc("requests_overloaded_total", "Requests that the door refused because of a limit of its own."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Overloaded) }},
 	{desc("panics_total", "Requests that failed for a bug."), prometheus.CounterValue, func(s *cqldoor.Stats) float64 { return float64(s.Panics) }},
 }
 

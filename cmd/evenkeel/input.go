@@ -18,11 +18,11 @@ import (
 
 // inputFlags describe a file of rows where the file does not describe itself.
 type inputFlags struct {
-	Format     string   `enum:"auto,csv,jsonl,parquet" default:"auto" help:"Of ${enum} (${default}: by what the file holds and its name)."`
-	Delimiter  string   `placeholder:"CHAR" help:"Between CSV fields: a character, or tab. By default found out, of comma, tab, semicolon and bar."`
-	Header     string   `enum:"auto,yes,no" default:"auto" help:"Of ${enum}: does the first record of CSV name the columns? (${default}: yes, unless it has a number, a date or the like.)"`
-	Columns    []string `placeholder:"A,B" help:"Names of the columns of CSV, in their order, if it has no header, or in place of the header's; c1, c2, … by default."`
-	MaxBadRows int64    `default:"0" help:"How many bad rows to pass over before giving up (${default})."`
+	Format     string   `enum:"auto,csv,jsonl,parquet" default:"auto" help:"One of ${enum} (${default}: by the file's content and name)."`
+	Delimiter  string   `placeholder:"CHAR" help:"The separator of CSV fields: a character, or tab. By default evenkeel chooses between comma, tab, semicolon and bar."`
+	Header     string   `enum:"auto,yes,no" default:"auto" help:"Whether the first record of CSV names the columns: one of ${enum} (${default}: yes, unless it has a number, a date or the like)."`
+	Columns    []string `placeholder:"A,B" help:"Names of the columns of CSV, in their order: if it has no header, or instead of the header's; c1, c2, … by default."`
+	MaxBadRows int64    `default:"0" help:"How many bad rows to skip before the command fails (${default})."`
 }
 
 // readingMemory is the garbage collector's soft limit while a file is read. Reading needs less,
@@ -41,7 +41,7 @@ func boundMemory() {
 func passedOver(out io.Writer, first []string, all int64) {
 	const most = 3
 	for _, b := range first[:min(most, len(first))] {
-		fmt.Fprintf(out, "evenkeel: passed over %s\n", b)
+		fmt.Fprintf(out, "evenkeel: skipped %s\n", b)
 	}
 	if all > most {
 		fmt.Fprintf(out, "evenkeel: and %d more\n", all-most)
@@ -68,7 +68,7 @@ func (f *inputFlags) comma() (rune, error) {
 	case len(d) == 1 && d[0] < utf8.RuneSelf && d != `"` && d != "\n" && d != "\r" && d != `\`:
 		return rune(d[0]), nil
 	}
-	return 0, fmt.Errorf("--delimiter %q: one ASCII character is wanted, or tab", f.Delimiter)
+	return 0, fmt.Errorf("--delimiter %q: give one ASCII character, or tab", f.Delimiter)
 }
 
 // options returns the flags in the form that package rows takes. again says that the rows will be
@@ -90,7 +90,7 @@ func (f *inputFlags) options(ctx context.Context, again bool) rows.Options {
 
 // dateFlags say how to read dates that are ambiguous.
 type dateFlags struct {
-	DateOrder map[string]string `placeholder:"COL=ORDER" mapsep:"none" help:"Order of day and month in a column's dates, dmy or mdy, where the values do not tell. Again for more."`
+	DateOrder map[string]string `placeholder:"COL=ORDER" mapsep:"none" help:"Order of day and month in a column's dates, dmy or mdy, if the values do not show it. Repeat it for more columns."`
 }
 
 // check returns an error if the flags are wrong.

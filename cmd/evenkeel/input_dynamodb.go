@@ -16,13 +16,13 @@ import (
 
 // tableFlags say how much of a live table is read as rows.
 type tableFlags struct {
-	Sample float64 `placeholder:"PART" help:"Of a live table read that part only, such as 0.01, in pieces all over its tokens."`
-	Yes    bool    `help:"Read also more than a million items of DynamoDB, a gigabyte, or a dollar's worth."`
+	Sample float64 `placeholder:"PART" help:"Read only this part of a live table, such as 0.01, in pieces from all over its tokens."`
+	Yes    bool    `help:"Allow reads of more than a million items of DynamoDB, a gigabyte, or a dollar's worth."`
 }
 
 func (f *tableFlags) check(live bool) error {
 	if f.Sample < 0 || f.Sample > 1 || f.Sample != f.Sample {
-		return fmt.Errorf("--sample: %v is no part of the whole, above 0 and up to 1", f.Sample)
+		return fmt.Errorf("--sample: %v is not a part of the table: give a number above 0, up to 1", f.Sample)
 	}
 	if !live && (f.Sample > 0 || f.Yes) {
 		return fmt.Errorf("--sample and --yes are for live tables: cql://host/keyspace.table, dynamodb://us-east-1/table")

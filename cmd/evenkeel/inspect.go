@@ -28,16 +28,16 @@ import (
 
 // inspectCmd holds the arguments of `evenkeel inspect`.
 type inspectCmd struct {
-	Table string `arg:"" help:"cql://[user@]host[:port]/keyspace.table: of Cassandra, what is like it, or an evenkeel door. Of DynamoDB: dynamodb://us-east-1/table, or dynamodb://host:port/table."`
+	Table string `arg:"" help:"A table of Cassandra, of a similar store, or behind an evenkeel door: cql://[user@]host[:port]/keyspace.table. A table of DynamoDB: dynamodb://us-east-1/table, or dynamodb://host:port/table."`
 
-	Sample   string   `placeholder:"FRACTION" help:"Read that part of the ring: 0.01, or 1%. By default all of a small table, and of a large one as much as needs no --yes."`
+	Sample   string   `placeholder:"FRACTION" help:"Read this part of the ring: 0.01, or 1%. By default all of a small table, and as much of a large one as is possible without --yes."`
 	Whole    bool     `help:"Read all of it."`
-	Yes      bool     `help:"Read also more than a million rows, a gigabyte, or a dollar's worth."`
-	State    string   `placeholder:"FILE" help:"Where an unfinished inspection, and what the last one found, are kept; 'none' for nowhere. By default a file of the table in ~/.local/state/evenkeel/inspect."`
-	Restart  bool     `help:"Begin anew where an inspection was not finished."`
-	Nodetool []string `name:"nodetool" placeholder:"FILE" help:"Output of nodetool toppartitions, nodetool tablehistograms or sstablepartitions; - is standard input. Again for more."`
+	Yes      bool     `help:"Allow reads of more than a million rows, a gigabyte, or a dollar's worth."`
+	State    string   `placeholder:"FILE" help:"File for the state of an unfinished inspection and the results of the last one; 'none' for no file. By default a file for each table in ~/.local/state/evenkeel/inspect."`
+	Restart  bool     `help:"Begin again, although the last inspection was not finished."`
+	Nodetool []string `name:"nodetool" placeholder:"FILE" help:"Output of nodetool toppartitions, nodetool tablehistograms or sstablepartitions; - is standard input. Repeat it for more files."`
 	Top      int      `default:"10" help:"How many of the largest partitions to name (${default})."`
-	Target   string   `enum:"auto,cassandra,keyspaces,dynamodb" default:"auto" help:"What bills its reads: ${enum} (${default}: found out)."`
+	Target   string   `enum:"auto,cassandra,keyspaces,dynamodb" default:"auto" help:"The store that bills the reads: ${enum} (${default}: the command finds out)."`
 	Prices   string   `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
 	Region   string   `default:"us-east-1" help:"Whose prices (${default})."`
 	JSON     bool     `name:"json" help:"Print the report as JSON: sizes, largest, nodes, growth, key, unknown, …"`
@@ -105,7 +105,7 @@ func fractionOf(text string) (float64, error) {
 		f /= 100
 	}
 	if err != nil || !(f > 0 && f <= 1) {
-		return 0, withHint(fmt.Errorf("--sample %s: is no part of a table", text), "from above 0 to 1, or with %%: 0.01 and 1%% are a hundredth")
+		return 0, withHint(fmt.Errorf("--sample %s: is not a part of a table", text), "give a number above 0, up to 1, or with %%: 0.01 and 1%% are a hundredth")
 	}
 	return f, nil
 }
@@ -180,7 +180,7 @@ func (s *survey) carryOut(ctx context.Context, makeReport func(finish context.Co
 		return err
 	}
 	if made.Coverage.Partial {
-		err := fmt.Errorf("the result is partial, of %s of what was planned: %s", report.Percent(made.Coverage.Read/made.Coverage.Planned), made.Coverage.Why)
+		err := fmt.Errorf("the result is partial, of %s of the planned reads: %s", report.Percent(made.Coverage.Read/made.Coverage.Planned), made.Coverage.Why)
 		if s.file == "" {
 			return &coded{withHint(err, "with --state FILE the same command goes on where this one stopped"), partialResult}
 		}

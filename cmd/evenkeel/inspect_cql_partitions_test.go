@@ -87,8 +87,8 @@ func TestCQLPartitions(t *testing.T) {
 	}
 }
 
-// A hot partition is throttled, its shards less; inspect shows which of them share
-// the units of one, of the table as the door shows it.
+// The engine throttles a hot partition, and its shards less. inspect shows which shards share the
+// units of a partition, also when it reads the table through the door.
 func TestHotPartitionOnThisMachine(t *testing.T) {
 	addr, web := loopback.FreeAddr(t), loopback.FreeAddr(t)
 	s := &serveCmd{

@@ -101,7 +101,7 @@ func (s *dynamoSurvey) prices() (*prices.List, error) {
 	case c.dynamo.Region != "":
 		list, err := c.pricesOf("dynamodb", c.dynamo.Region)
 		if err != nil && c.Prices == "" {
-			fmt.Fprintf(s.std.err, "evenkeel: no prices of %s are known, so only units are said; --prices FILE has others\n", c.dynamo.Region)
+			fmt.Fprintf(s.std.err, "evenkeel: evenkeel knows no prices for %s, so it gives only units; --prices FILE names a list with others\n", c.dynamo.Region)
 			return nil, nil
 		}
 		return list, err

@@ -87,8 +87,8 @@ func plantDynamoDB(t *testing.T, url, name, sharding string) map[string]int64 {
 	return counts
 }
 
-// TestInspectDynamoDB inspects planted tables of the embedded engine and of dynalite:
-// sizes are counted, the largest named, indexes judged.
+// TestInspectDynamoDB inspects planted tables of the embedded engine and of dynalite: inspect must
+// count sizes, name the largest item collections, and judge indexes.
 func TestInspectDynamoDB(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
@@ -176,7 +176,7 @@ func TestInspectDynamoDB(t *testing.T) {
 	}
 }
 
-// TestInspectDynamoDBGoesOn interrupts an inspection, and lets another one end it.
+// TestInspectDynamoDBGoesOn interrupts an inspection, and lets another one finish it.
 func TestInspectDynamoDBGoesOn(t *testing.T) {
 	url := "http://" + startDynamoDB(t)
 	counts := plantDynamoDB(t, url, "Invoices", "strategy=calculated shards=5")
@@ -204,7 +204,7 @@ func TestInspectDynamoDBGoesOn(t *testing.T) {
 		t.Errorf("the state has keys: %v", err)
 	}
 	r, said := inspected(t, 0, address, "--state", state)
-	if !strings.Contains(said, "going on with the inspection of") {
+	if !strings.Contains(said, "continuing the inspection of") {
 		t.Errorf("%s", said)
 	}
 	if l := r.Logical; r.Rows.Value != 3000 || l == nil || l.Partitions.Value != float64(len(counts)) || l.PhysicalMax != 5 || r.Sharding == "" {
@@ -273,8 +273,8 @@ func TestAdviseDynamoDB(t *testing.T) {
 	}
 }
 
-// TestInspectDynamoDBPrices: money is said of regions whose prices are known, and an
-// endpoint of one's own bills nothing.
+// TestInspectDynamoDBPrices checks that inspect gives amounts of money only for regions with known
+// prices, and none for the user's own endpoint.
 func TestInspectDynamoDBPrices(t *testing.T) {
 	for address, want := range map[string]string{"dynamodb://us-east-1/Invoices": "us-east-1", "dynamodb://eu-west-9/Invoices": "", "dynamodb://127.0.0.1:8000/Invoices": ""} {
 		var errs bytes.Buffer
@@ -283,7 +283,7 @@ func TestInspectDynamoDBPrices(t *testing.T) {
 			t.Fatal(err)
 		}
 		list, err := (&dynamoSurvey{survey: survey{cmd: c, std: &stdio{io.Discard, &errs}}}).prices()
-		if err != nil || (list != nil) != (want != "") || list != nil && list.Region != want || strings.Contains(address, "eu-west-9") != strings.Contains(errs.String(), "no prices of eu-west-9 are known") {
+		if err != nil || (list != nil) != (want != "") || list != nil && list.Region != want || strings.Contains(address, "eu-west-9") != strings.Contains(errs.String(), "knows no prices for eu-west-9") {
 			t.Errorf("%s: %v %v %s", address, list, err, &errs)
 		}
 	}

@@ -108,7 +108,7 @@ func (s *survey) plan(list *prices.List) error {
 		}
 	}
 	if s.run != nil && !s.run.Goes(s.nodes, fraction) {
-		fmt.Fprintln(s.std.err, "evenkeel: the inspection that was not finished is of other nodes or another fraction; this one begins anew")
+		fmt.Fprintln(s.std.err, "evenkeel: the unfinished inspection is of other nodes or another fraction; this one begins from the start")
 		s.run = nil
 	}
 	s.page = inspection.Page(s.size.RowBytes)
@@ -119,7 +119,7 @@ func (s *survey) plan(list *prices.List) error {
 		}
 		s.run = &inspection.Run{Plan: inspection.NewPlan(s.nodes, o), Began: time.Now()}
 	} else {
-		fmt.Fprintf(s.std.err, "evenkeel: going on with the inspection of %s, %s of it done (--restart begins anew)\n",
+		fmt.Fprintf(s.std.err, "evenkeel: continuing the inspection of %s, which is %s done (--restart begins from the start)\n",
 			s.run.Began.Format("2006-01-02 15:04"), report.Percent(float64(len(s.run.Done))/float64(len(s.run.Plan.Ranges))))
 	}
 	left := s.run.Left()
@@ -246,13 +246,13 @@ func (s *survey) load(name, id string) error {
 		return withHint(fmt.Errorf("%s: is the state of %s", s.file, state.Table), "a table has a state of its own: --state FILE")
 	}
 	if state.ID != id {
-		fmt.Fprintf(s.std.err, "evenkeel: the table was created anew since the last inspection; nothing is compared with that\n")
+		fmt.Fprintf(s.std.err, "evenkeel: the table was created again since the last inspection; this one compares nothing with it\n")
 		return nil
 	}
 	s.state = state
 	if state.Run != nil && !s.cmd.Restart {
 		if time.Since(state.Run.Began) > staleAfter {
-			fmt.Fprintln(s.std.err, "evenkeel: the inspection that was not finished is older than a day; this one begins anew")
+			fmt.Fprintln(s.std.err, "evenkeel: the unfinished inspection is older than a day; this one begins from the start")
 		} else {
 			s.run = state.Run
 		}

@@ -112,8 +112,8 @@ func sstables(t *testing.T, i *cassandra.Instance, keyspace, table string) map[s
 	return sizes
 }
 
-// TestInspectedBytesAreSSTables reads planted tables of a real Cassandra, lets it write
-// them to files, and holds the sizes to sstablepartitions': within 5%.
+// TestInspectedBytesAreSSTables inspects planted tables of a real Cassandra, and lets Cassandra
+// write them to files. The sizes must be within 5% of those of sstablepartitions.
 func TestInspectedBytesAreSSTables(t *testing.T) {
 	i := cassandra.Start(t, cassandra.Options{Auth: true})
 	p := plant(t, i.Addr(), cassandra.Username)
@@ -145,9 +145,9 @@ func TestInspectedBytesAreSSTables(t *testing.T) {
 	p.fill("INSERT INTO KS.expiring (u, at, v) VALUES (?, ?, ?)", 900, func(i int) []any { return []any{fmt.Sprint("u", i/100), gocql.TimeUUID(), "some value"} })
 
 	p.do("CREATE TABLE KS.keysonly (a text, b int, c bigint, PRIMARY KEY (a, b, c))")
-	// No time can be read of it, and it is taken to have been written evenly since it was
-	// made: it was, over six seconds, however long the machine takes. (A row's timestamp
-	// has three bytes in the first two seconds, four in the next four minutes.)
+	// CQL can read no time of it, so inspect assumes that it was written evenly since it was
+	// created. It was, over six seconds, even on a slow machine. (A row's timestamp has three bytes
+	// in the first two seconds, four in the next four minutes.)
 	now := time.Now().UnixMicro()
 	p.fill("INSERT INTO KS.keysonly (a, b, c) VALUES (?, ?, ?) USING TIMESTAMP ?", 4000, func(i int) []any {
 		return []any{fmt.Sprint("a", i/400), i % 20, int64(i), now + int64(i%400)*15_000}
@@ -225,8 +225,8 @@ func (n *noticed) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestInspectGoesOn interrupts an inspection, goes on with it, and finds what one finds
-// that was not interrupted; then it tells growth.
+// TestInspectGoesOn interrupts an inspection and continues it. The result must be that of an
+// inspection without interruption. A later inspection must show growth.
 func TestInspectGoesOn(t *testing.T) {
 	engine, signals, ended := start(t)
 	defer func() { signals <- syscall.SIGTERM; _ = wait(t, ended) }() // its end is tested elsewhere
@@ -263,7 +263,7 @@ func TestInspectGoesOn(t *testing.T) {
 				t.Errorf("partial: %+v %+v", n, partial.Partitions)
 			}
 			whole, errs := inspected(t, 0, address, "--state", state, "--rate", "0")
-			if !strings.Contains(errs, "going on with the inspection") {
+			if !strings.Contains(errs, "continuing the inspection") {
 				t.Errorf("it began anew: %s", errs)
 			}
 			if whole.Totals != once.Totals || whole.Sizes != once.Sizes || whole.Coverage.Partial {
@@ -288,7 +288,7 @@ func TestInspectGoesOn(t *testing.T) {
 			p.do("DROP TABLE KS.t")
 			p.do("CREATE TABLE KS.t (k int, i int, v text, PRIMARY KEY (k, i))")
 			anew, errs := inspected(t, 0, address, "--state", state)
-			if !strings.Contains(errs, "created anew") || anew.Growth != nil || anew.Rows.Value != 0 {
+			if !strings.Contains(errs, "created again") || anew.Growth != nil || anew.Rows.Value != 0 {
 				t.Errorf("another table of that name: %s %+v", errs, anew.Rows)
 			}
 		})
@@ -341,8 +341,8 @@ func TestInspectSharded(t *testing.T) {
 	}
 }
 
-// TestInspectAsks wants a yes for much, samples by itself what is too much, and reads
-// what other tools print.
+// TestInspectAsks checks that inspect requires --yes for large readings, samples large tables by
+// itself, and reads the output of other tools.
 func TestInspectAsks(t *testing.T) {
 	engine, signals, ended := start(t)
 	defer func() { signals <- syscall.SIGTERM; _ = wait(t, ended) }() // its end is tested elsewhere
@@ -386,7 +386,7 @@ func TestInspectAsks(t *testing.T) {
 	}
 	for _, c := range []struct{ args, want string }{
 		{"orders.csv", "is not the address of a table"},
-		{address + " --sample 2", "is no part of a table"},
+		{address + " --sample 2", "is not a part of a table"},
 		{address + " --sample 0.1 --whole", "exclude each other"},
 		{address + " --top 1000", "--top: 1000 is not from 0 to 50"},
 		{address + " --rate -1", "--rate"},

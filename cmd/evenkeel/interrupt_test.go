@@ -18,9 +18,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/inspection"
 )
 
-// TestInterrupted sends commands that are reading a real Ctrl-C: each prints a result
-// that says that it is partial, of the rows that were read by then, and ends with exit
-// code 3.
+// TestInterrupted sends a real Ctrl-C to commands while they read. Each must print a result for the
+// rows that it has read, say that the result is partial, and end with exit code 3.
 func TestInterrupted(t *testing.T) {
 	queries := filepath.Join(t.TempDir(), "queries.txt")
 	if err := os.WriteFile(queries, []byte("SELECT * FROM t WHERE k = ? -- 5/s\n"), 0o600); err != nil {

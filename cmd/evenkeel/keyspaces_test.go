@@ -17,8 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/loopback"
 )
 
-// Amazon Keyspaces' own DDL works through the door, of sharded tables too, whose shards
-// share the units of the table.
+// Amazon Keyspaces' own DDL works through the door, also for sharded tables. The shards of a table
+// share its units.
 func TestProvisionedOnThisMachine(t *testing.T) {
 	addr, web := loopback.FreeAddr(t), loopback.FreeAddr(t)
 	s := &serveCmd{

@@ -18,8 +18,8 @@ import (
 type liveFlags struct {
 	PasswordFile string  `placeholder:"FILE" help:"File whose first line is the password of the user in cql://user@host/…."`
 	TLS          bool    `name:"tls" help:"Speak TLS with the store."`
-	TLSCA        string  `name:"tls-ca" placeholder:"FILE" help:"Certificates that its own is checked against; the system's by default."`
-	Rate         float64 `default:"20000" placeholder:"ROWS" help:"Rows read a second at most (${default}); 0 is no limit."`
+	TLSCA        string  `name:"tls-ca" placeholder:"FILE" help:"Certificates against which the store's is checked; the system's by default."`
+	Rate         float64 `default:"20000" placeholder:"ROWS" help:"How many rows the command reads a second at most (${default}); 0 is no limit."`
 }
 
 // check returns an error if the flags are wrong.
@@ -28,7 +28,7 @@ func (f *liveFlags) check() error {
 		return withHint(errors.New("--tls-ca is for --tls"), "add --tls")
 	}
 	if !(f.Rate >= 0) || f.Rate > 1e12 {
-		return fmt.Errorf("--rate: %v is no number of rows a second", f.Rate)
+		return fmt.Errorf("--rate: %v is not a number of rows a second", f.Rate)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type cli struct {
 	Explain explainCmd `cmd:"" help:"Show what a statement on a write-sharded table becomes, without executing it."`
 
 	Shards   shardsCmd   `cmd:"" help:"Say how many shards a hot partition key needs."`
-	Advise   adviseCmd   `cmd:"" help:"Recommend a primary key, from rows of your own and the queries that they serve."`
+	Advise   adviseCmd   `cmd:"" help:"Recommend a primary key, from your own rows and queries."`
 	Simulate simulateCmd `cmd:"" help:"Try partition keys on rows of your own: sizes of partitions and nodes."`
 	Inspect  inspectCmd  `cmd:"" help:"Say what a live table is like: sizes of its partitions, the largest, nodes, growth."`
 
@@ -38,7 +38,7 @@ type cli struct {
 
 	Top topCmd `cmd:"" help:"Watch a running server: requests, latency, errors, the busiest tables, hosts."`
 
-	Demo demoCmd `cmd:"" help:"Show a hot partition key throttled, and what shards make of it: in memory, in a minute."`
+	Demo demoCmd `cmd:"" help:"Show how a hot partition key is throttled, and how shards help: in memory, in a minute."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }

@@ -27,15 +27,15 @@ func (c *cqlSide) measures() []prometheus.Collector {
 type routerCollector struct{ router *sharded.Router }
 
 var (
-	changingDesc   = prometheus.NewDesc("evenkeel_cql_tables_changing", "Sharded tables whose creation, removal or change of shards has begun and not ended. One that stays was left half-done.", []string{"change"}, nil)
-	preparedDesc   = prometheus.NewDesc("evenkeel_cql_plan_cache_entries", "Statements that the door remembers: prepared by clients, sent as text, and of shards.", []string{"cache"}, nil)
-	generationDesc = prometheus.NewDesc("evenkeel_cql_layout_generation", "Generation of a sharded table's layout that the door goes by; doors that agree have the same.", []string{"table"}, nil)
+	changingDesc   = prometheus.NewDesc("evenkeel_cql_tables_changing", "Sharded tables whose creation, removal or change of shards has begun and not ended. If a table stays here, a door has left it half-done.", []string{"change"}, nil)
+	preparedDesc   = prometheus.NewDesc("evenkeel_cql_plan_cache_entries", "Statements that the door remembers: those that clients prepared, those that they sent as text, and its own on shards.", []string{"cache"}, nil)
+	generationDesc = prometheus.NewDesc("evenkeel_cql_layout_generation", "Generation of the layout that the door uses for a sharded table. Doors that agree have the same.", []string{"table"}, nil)
 	routerMetrics  = []countMetric[sharded.Stats]{
 		{desc("sharded_tables", "Sharded tables that the door serves."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.ShardedTables) }},
-		{desc("cursor_errors_total", "Requests with a paging state that was damaged, or was another statement's."), prometheus.CounterValue, func(s *sharded.Stats) float64 { return float64(s.CursorErrors) }},
-		{desc("prepared_statements_bytes", "Memory that the statements prepared by clients take, about."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.PreparedBytes) }},
-		{desc("lease_seconds", "For how long what the door knows of tables is good after it has asked the store; 0 where no other door is on the store."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return s.Lease }},
-		{desc("lease_remaining_seconds", "What is left of that time; negative where it is over, and statements on sharded tables wait."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return s.LeaseLeft }},
+		{desc("cursor_errors_total", "Requests whose paging state was damaged or belonged to another statement."), prometheus.CounterValue, func(s *sharded.Stats) float64 { return float64(s.CursorErrors) }},
+		{desc("prepared_statements_bytes", "Memory, in bytes, that the statements prepared by clients take, approximately."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return float64(s.PreparedBytes) }},
+		{desc("lease_seconds", "How long the door may use what it has read about tables; 0 if no other door is on the store."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return s.Lease }},
+		{desc("lease_remaining_seconds", "How much of that time is left. If negative, the time is over, and statements on sharded tables wait."), prometheus.GaugeValue, func(s *sharded.Stats) float64 { return s.LeaseLeft }},
 	}
 )
 
@@ -75,8 +75,8 @@ type hostCollector struct{ cluster *cluster.Cluster }
 var (
 	hostUp          = prometheus.NewDesc("evenkeel_cql_backend_up", "Whether the door has a connection to a host of the cluster.", []string{"host"}, nil)
 	hostConnections = prometheus.NewDesc("evenkeel_cql_backend_connections", "Connections to a host of the cluster.", []string{"host"}, nil)
-	hostSilent      = prometheus.NewDesc("evenkeel_cql_backend_silent", "Whether a host of the cluster has answered nothing for a second, of what it was asked. Others come first then.", []string{"host"}, nil)
-	storeHedges     = prometheus.NewDesc("evenkeel_store_hedges_total", "Reads of shards that a host was slow to answer: sent to a second one whose answer came first (won) or second (lost) or had no result either (failed), or not sent again because of the limit (over_budget) or because no other host could be reached (nowhere).", []string{"outcome"}, nil)
+	hostSilent      = prometheus.NewDesc("evenkeel_cql_backend_silent", "Whether a host of the cluster has answered none of its requests for a second. The door then prefers other hosts.", []string{"host"}, nil)
+	storeHedges     = prometheus.NewDesc("evenkeel_store_hedges_total", "Reads of shards that a host was slow to answer. The door sent some to a second host, whose answer came first (won), second (lost), or had no result either (failed). It did not send others, because of the limit (over_budget) or because it could reach no other host (nowhere).", []string{"outcome"}, nil)
 	hostInFlight    = prometheus.NewDesc("evenkeel_cql_backend_requests_in_flight", "Requests that a host of the cluster has not answered yet.", []string{"host"}, nil)
 )
 

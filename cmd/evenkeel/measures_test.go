@@ -148,7 +148,7 @@ next:
 	return nil
 }
 
-// What requests do is on /metrics, by logical table and operation.
+// /metrics shows requests by logical table and operation.
 func TestRequestsAreMeasured(t *testing.T) {
 	o := newObserved(t)
 	o.load()

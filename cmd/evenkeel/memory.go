@@ -19,7 +19,7 @@ import (
 
 // memoryFlags are the flags of serve for memory.
 type memoryFlags struct {
-	Memory byteSize `placeholder:"SIZE" help:"Memory that long requests and answers of both doors may hold together, such as 2GB; where there is no room they wait, and are then refused (a quarter of the machine's memory, or of what its cgroup or GOMEMLIMIT allows)."`
+	Memory byteSize `placeholder:"SIZE" help:"Memory that long requests and answers of both doors together may use, such as 2GB; if none is left, requests wait, and are then refused (a quarter of the machine's memory, or of what its cgroup or GOMEMLIMIT allows)."`
 }
 
 const (
@@ -49,7 +49,7 @@ func (m *memoryFlags) budget() (*budget.Budget, error) {
 func collectAt(budget int64) int64 { return budget + max(budget/4, beside) }
 
 // beside is a rough figure for the memory in Go's heap that is not in the budget: connections and
-// statements, and what of the embedded engine is there.
+// statements, and the embedded engine's memory in that heap.
 const beside = 64<<20 + engineInHeap
 
 // engineMemory returns the sizes of the embedded engine's cache and of each of its two memtables. With
@@ -127,9 +127,9 @@ func memoryCollectors(b *budget.Budget) []prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "evenkeel_memory_" + name, Help: help}, func() float64 { return of(b.Stats()) })
 	}
 	return []prometheus.Collector{
-		gauge("budget_bytes", "Bytes that long requests and answers may hold together (--memory).", func(s budget.Stats) float64 { return float64(s.Size) }),
-		gauge("held_bytes", "Bytes that they hold.", func(s budget.Stats) float64 { return float64(s.Held) }),
-		gauge("waiting", "Requests, or parts of requests, that wait for room.", func(s budget.Stats) float64 { return float64(s.Waiting) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "evenkeel_memory_refused_total", Help: "Requests that waited for room in vain."}, func() float64 { return float64(b.Stats().Refused) }),
+		gauge("budget_bytes", "Memory, in bytes, that long requests and answers together may use (--memory).", func(s budget.Stats) float64 { return float64(s.Size) }),
+		gauge("held_bytes", "Memory, in bytes, that they use.", func(s budget.Stats) float64 { return float64(s.Held) }),
+		gauge("waiting", "Requests, or parts of requests, that wait for memory.", func(s budget.Stats) float64 { return float64(s.Waiting) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "evenkeel_memory_refused_total", Help: "Requests that waited for memory in vain."}, func() float64 { return float64(b.Stats().Refused) }),
 	}
 }

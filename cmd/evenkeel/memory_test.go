@@ -34,8 +34,8 @@ func TestMemoryShare(t *testing.T) {
 	}
 }
 
-// With any budget, the limit of Go's heap, the engine's cache and its two memtables together leave
-// room for the program itself in twice the budget and 64 MiB.
+// For any budget, the limit of Go's heap, the engine's cache and its two memtables together are
+// less than twice the budget and 64 MiB, so that there is room for the program itself.
 func TestEngineMemory(t *testing.T) {
 	for budget := int64(leastMemory); budget <= 8<<30; budget += 16 << 20 {
 		cache, memTable := engineMemory(budget)

@@ -57,10 +57,9 @@ type prediction struct {
 	allReads   float64              // those of earlier replays with them
 }
 
-// TestPredictedIsMeasured asks advise about planted data, builds what it advises and the
-// natural key on a real Cassandra, sharded tables through a door, loads the data, and
-// holds what was predicted to what Cassandra's own tools and the embedded engine show:
-// within 5%.
+// TestPredictedIsMeasured asks advise about planted data. On a real Cassandra it creates the
+// advised table and one with the natural key, sharded tables through a door, and loads the data.
+// The predictions must be within 5% of what Cassandra's own tools and the embedded engine show.
 func TestPredictedIsMeasured(t *testing.T) {
 	backend, tools := cassandra.Shared(t), cassandra.SharedTools(t)
 	door := startDoor(t, backend)
@@ -184,7 +183,7 @@ func TestPredictedIsMeasured(t *testing.T) {
 	}
 }
 
-// near holds a prediction to what was measured.
+// near compares a prediction with the measurement.
 func near(t *testing.T, what string, predicted, measured float64) {
 	t.Helper()
 	if off := predicted/measured - 1; math.Abs(off) > tolerance || math.IsNaN(off) {

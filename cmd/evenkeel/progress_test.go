@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/rows"
 )
 
-// Elsewhere than on a terminal progress is one line, after two seconds; on one, a
-// bar that is drawn over and wiped in the end.
+// On a terminal, progress is a bar that the command redraws, and removes at the end. Elsewhere it
+// is one line, after two seconds.
 func TestProgress(t *testing.T) {
 	src, err := rows.Open("-", rows.Options{Stdin: strings.NewReader("a\n1\n")})
 	if err != nil {

@@ -38,18 +38,18 @@ var (
 	proveSets = flag.Int("prove.sets", 3, "how many sets for DynamoDB are proved")
 )
 
-// proved is how long rows are replayed on the engine's clock, behind a while that uses up
-// what was saved, and in which partitions are split that two hot shards share: the store
-// takes minutes for that, here it takes splitAfter.
+// proved is how long the test replays rows on the engine's clock. Before that, it writes until
+// saved units are used up, and until the engine has split partitions that two hot shards share. A
+// real store takes minutes for that; here it takes splitAfter.
 const (
 	proved     = 5 * time.Second
 	settling   = 8 * time.Second
 	splitAfter = 500 * time.Millisecond
 )
 
-// TestProveAdvice builds what is advised for drawn sets on the embedded engine with
-// DynamoDB's limits on, writes rows at the rate that is predicted of the busiest time, on
-// a clock that goes as fast as it can, and compares.
+// TestProveAdvice creates the advised tables of drawn sets on the embedded engine with DynamoDB's
+// limits. It writes rows at the rate that is predicted for the busiest time, on a clock that goes
+// as fast as it can, and compares the figures.
 func TestProveAdvice(t *testing.T) {
 	seed := *proveSeed
 	if seed == 0 {
@@ -70,9 +70,9 @@ func TestProveAdvice(t *testing.T) {
 	t.Logf("\n%s", table.String())
 }
 
-// TestProveKeys writes all rows of drawn sets into tables with the keys that were judged,
-// that of the verdict and those that lose rows, and compares what is predicted with what
-// the store then has: rows, rows lost, partitions, rows of the largest.
+// TestProveKeys writes all rows of drawn sets into tables with the judged keys: the key of the
+// verdict and the keys that lose rows. It compares the predictions with what the store then has:
+// rows, rows lost, partitions, rows of the largest partition.
 func TestProveKeys(t *testing.T) {
 	seed := *proveSeed
 	if seed == 0 {

@@ -45,8 +45,8 @@ func compareFullest(t *testing.T, s *drawn.Set, predicted, measured, writes floa
 	return fmt.Sprintf("%.4g (%.4g to %.4g): %.4g", predicted, low, high, measured)
 }
 
-// TestFullest checks that the interval holds the fullest shard of right predictions, and does not
-// hold that of wrong ones.
+// TestFullest checks that the fullest shard is in the interval of a right prediction, and outside
+// the interval of a wrong one.
 func TestFullest(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 4))
 	most := func(mean float64, shards int) float64 {

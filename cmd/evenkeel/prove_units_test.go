@@ -21,10 +21,10 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/advice"
 )
 
-// TestProveUnits builds what is advised for drawn sets for Amazon Keyspaces on the embedded engine
-// with Keyspaces' limits on: 1,000 write units a second for each partition. It writes the rows at the
-// stated rate, on a clock that runs as fast as they do, and compares the units of the hottest key in
-// its busiest time, and the share of the writes that is throttled.
+// TestProveUnits creates the tables that are advised for Amazon Keyspaces, for drawn sets, on the
+// embedded engine with Keyspaces' limits: 1,000 write units a second for each partition. It writes
+// the rows at the stated rate, on a clock that runs as fast as they do, and compares the units of the
+// hottest key in its busiest time, and the share of the writes that is throttled.
 func TestProveUnits(t *testing.T) {
 	seed := *proveSeed
 	if seed == 0 {

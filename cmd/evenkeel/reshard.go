@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/evenkeel/evenkeel/reshard"
@@ -18,19 +19,19 @@ import (
 
 // reshardCmd holds the arguments of `evenkeel reshard`.
 type reshardCmd struct {
-	Plan     reshardPlanCmd     `cmd:"" help:"Say what a change would take, and change nothing."`
+	Plan     reshardPlanCmd     `cmd:"" help:"Say what a change would cost, and change nothing."`
 	Start    reshardStartCmd    `cmd:"" help:"Begin a change; a door carries it out."`
-	Status   reshardStatusCmd   `cmd:"" help:"Say how far a change has come."`
-	Pause    reshardPauseCmd    `cmd:"" help:"Have no more moved for now; reads and writes go on."`
-	Resume   reshardResumeCmd   `cmd:"" help:"Go on."`
-	Rollback reshardRollbackCmd `cmd:"" help:"Take the change back, where it still can be."`
-	Finish   reshardFinishCmd   `cmd:"" help:"End the waits that are for caution only."`
+	Status   reshardStatusCmd   `cmd:"" help:"Say how far a change is."`
+	Pause    reshardPauseCmd    `cmd:"" help:"Stop moving rows or items for now; reads and writes go on."`
+	Resume   reshardResumeCmd   `cmd:"" help:"Continue a change that was paused."`
+	Rollback reshardRollbackCmd `cmd:"" help:"Take the change back, if this is still possible."`
+	Finish   reshardFinishCmd   `cmd:"" help:"End the waits that are only a precaution."`
 	Key      reshardKeyCmd      `cmd:"" help:"Give one partition key a number of shards of its own."`
 }
 
 // reshardTable names the table whose layout is changed, and its door.
 type reshardTable struct {
-	Table    string `arg:"" help:"Of CQL keyspace.table, of DynamoDB the table's name."`
+	Table    string `arg:"" help:"keyspace.table of CQL, or the table's name of DynamoDB."`
 	CQL      string `name:"cql" placeholder:"HOST:PORT" help:"An evenkeel door for CQL."`
 	DynamoDB string `name:"dynamodb" placeholder:"URL" help:"An evenkeel door for DynamoDB: http://127.0.0.1:8000."`
 	JSON     bool   `name:"json" help:"Print the answer as JSON."`
@@ -96,27 +97,52 @@ func printJSON(std *stdio, v any) error {
 	return enc.Encode(v)
 }
 
-// layoutText describes a number of shards in words.
-func layoutText(shards int) string {
-	switch shards {
-	case 0:
+// layoutText describes a layout in words: a number of shards, or what the door says of another strategy.
+func layoutText(shards int, other string) string {
+	switch {
+	case other != "":
+		return other
+	case shards == 0:
 		return "a plain table"
-	case 1:
+	case shards == 1:
 		return "1 shard"
 	}
 	return fmt.Sprintf("%d shards", shards)
 }
 
+// reshardTarget is the layout that a table gets.
+type reshardTarget struct {
+	Shards int    `default:"-1" placeholder:"N" help:"How many shards each key gets; 0: a plain table."`
+	Layout string `placeholder:"OPTIONS" help:"In place of --shards, the layout as in the tag write-sharding: 'strategy=time bucket=1h shards=4'. For CQL, the options of write_sharding in this form."`
+}
+
+// target returns the layout.
+func (c *reshardTarget) target() (reshard.Target, error) {
+	switch {
+	case c.Layout != "" && c.Shards >= 0:
+		return reshard.Target{}, withHint(errors.New("--shards and --layout both say the new layout"), "give --shards N for shards by a hash, or write shards=N in --layout")
+	case strings.TrimSpace(c.Layout) != "":
+		return reshard.Target{Layout: c.Layout}, nil
+	case c.Shards < 0:
+		return reshard.Target{}, withHint(errors.New("the new layout is missing"), "give --shards N, or --layout 'strategy=time bucket=1h shards=4'")
+	}
+	return reshard.Target{Shards: c.Shards}, nil
+}
+
 type reshardStartCmd struct {
 	reshardTable
-	Shards int  `required:"" help:"How many shards each key is to have; 0: a plain table."`
-	Wait   bool `help:"Return when the change is over. Ctrl-C ends the waiting, not the change."`
+	reshardTarget
+	Wait bool `help:"Return when the change is over. Ctrl-C ends the waiting, not the change."`
 }
 
 // Run begins a change.
 func (c *reshardStartCmd) Run(std *stdio) error {
+	to, err := c.target()
+	if err != nil {
+		return err
+	}
 	return c.tell(std, func(ctx context.Context, door reshard.Changer) (reshard.Status, error) {
-		s, err := door.Start(ctx, reshard.Target{Shards: c.Shards})
+		s, err := door.Start(ctx, to)
 		if err != nil || !c.Wait {
 			return s, err
 		}
@@ -162,7 +188,7 @@ func (c *reshardFinishCmd) Run(std *stdio) error {
 type reshardKeyCmd struct {
 	reshardTable
 	Key    string `arg:"" help:"The partition key's value; the parts of a composite one with commas between."`
-	Shards int    `required:"" help:"How many shards it is to have."`
+	Shards int    `required:"" help:"How many shards the key gets."`
 }
 
 // Run gives one key a number of shards of its own.

@@ -70,6 +70,11 @@ func shardsOption(to reshard.Target) string { return "'shards': '" + strconv.Ito
 
 // optionsOf returns the options that stand for a layout. A plain table has none.
 func optionsOf(to reshard.Target) (options []string) {
+	for _, word := range strings.Fields(to.Layout) {
+		name, value, _ := strings.Cut(word, "=")
+		option := append(syntax.AppendString(nil, name), ": "...)
+		options = append(options, string(syntax.AppendString(option, value)))
+	}
 	if to.Shards != 0 {
 		options = append(options, shardsOption(to))
 	}
@@ -83,7 +88,7 @@ func (c *cqlChanger) Plan(ctx context.Context, to reshard.Target) (o reshard.Out
 
 // Start implements reshard.Changer.
 func (c *cqlChanger) Start(ctx context.Context, to reshard.Target) (s reshard.Status, err error) {
-	if err := c.alter(ctx, strings.Join(optionsOf(to), ""), nil); err != nil {
+	if err := c.alter(ctx, strings.Join(optionsOf(to), ", "), nil); err != nil {
 		return s, err
 	}
 	return c.Status(ctx)

@@ -5,16 +5,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	router "github.com/evenkeel/evenkeel/dynamodoor/run"
 	served "github.com/evenkeel/evenkeel/internal/testkit/endpoint"
+	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// The commands of a change, as a user gives them: what each prints, and that the figures
-// of a change are still there after its end.
+// The test gives the commands of a change as a user does. It checks the output of each command, and
+// that the figures of a change are still there after its end.
 func TestReshardDynamoDB(t *testing.T) {
 	door, url := served.Start(t, router.Options{Caution: time.Nanosecond})
 	do := func(operation, body string) {
@@ -46,7 +48,7 @@ func TestReshardDynamoDB(t *testing.T) {
 	if m := tell(&reshardStatusCmd{at}); m["phase"] != "none" || m["rows_total"] != 0.0 {
 		t.Errorf("%v", m)
 	}
-	plan := &reshardPlanCmd{reshardTable: at, Shards: 8, Spare: 100, Region: "us-east-1"}
+	plan := &reshardPlanCmd{reshardTable: at, reshardTarget: reshardTarget{Shards: 8}, Spare: 100, Region: "us-east-1"}
 	m := tell(plan)
 	moves, _ := m["rows_moved"].(float64)
 	units, _ := m["write_units"].(float64)
@@ -58,7 +60,7 @@ func TestReshardDynamoDB(t *testing.T) {
 	if cost["seconds"] != units/100 || cost["amount"].(float64) <= units*0.625/1e6 || cost["currency"] != "USD" {
 		t.Errorf("%v", cost)
 	}
-	if m := tell(&reshardStartCmd{reshardTable: at, Shards: 8}); m["phase"] != "looking" || m["rows_to_move"] != moves || m["rows_total"] != float64(items) {
+	if m := tell(&reshardStartCmd{reshardTable: at, reshardTarget: reshardTarget{Shards: 8}}); m["phase"] != "looking" || m["rows_to_move"] != moves || m["rows_total"] != float64(items) {
 		t.Errorf("%v", m)
 	}
 	if m := tell(plan); len(m["refused"].([]any)) != 1 || m["cost"] != nil {
@@ -86,12 +88,32 @@ func TestReshardDynamoDB(t *testing.T) {
 	}
 	at.JSON = false
 	out.Reset()
-	if err := (&reshardStatusCmd{at}).Run(&stdio{out: &out}); err != nil || !strings.Contains(out.String(), "the last change looked at 200 rows") {
+	if err := (&reshardStatusCmd{at}).Run(&stdio{out: &out}); err != nil || !strings.Contains(out.String(), "the last change read 200 rows") {
 		t.Errorf("%v: %s", err, &out)
 	}
 	out.Reset()
 	plan.JSON, plan.Shards = false, 16
 	if err := plan.Run(&stdio{out: &out}); err != nil || !strings.Contains(out.String(), "USD on demand") || !strings.Contains(out.String(), "at 100 spare write units") {
+		t.Errorf("%v: %s", err, &out)
+	}
+	// A layout of buckets of time is given by its options. These items tell no time.
+	at.JSON = true
+	buckets := reshardTarget{Shards: -1, Layout: "strategy=time bucket=1h shards=2"}
+	if m := tell(&reshardPlanCmd{reshardTable: at, reshardTarget: buckets, Spare: 100, Region: "us-east-1"}); !strings.Contains(fmt.Sprint(m["refused"]), "tells no time") || m["to_layout"] != "buckets of 1h with 2 shards each" {
+		t.Errorf("%v", m)
+	}
+	if err := (&reshardStartCmd{reshardTable: at, reshardTarget: buckets}).Run(&stdio{out: &out}); err == nil || !strings.Contains(err.Error(), "tells no time") {
+		t.Errorf("%v", err)
+	}
+	for i := range items {
+		do("DeleteItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"`+strings.Repeat("x", i+1)+`"}}}`)
+	}
+	if m := tell(&reshardStartCmd{reshardTable: at, reshardTarget: buckets}); m["phase"] != "looking" || m["to_layout"] != "buckets of 1h with 2 shards each" {
+		t.Errorf("%v", m)
+	}
+	at.JSON = false
+	out.Reset()
+	if err := (&reshardStatusCmd{at}).Run(&stdio{out: &out}); err != nil || !strings.HasPrefix(out.String(), "Tab: 8 shards to buckets of 1h with 2 shards each, looking") {
 		t.Errorf("%v: %s", err, &out)
 	}
 	// A table that is made anew under the name has no such figures.
@@ -101,5 +123,16 @@ func TestReshardDynamoDB(t *testing.T) {
 	at.JSON = true
 	if m := tell(&reshardStatusCmd{at}); m["rows_total"] != 0.0 {
 		t.Errorf("%v", m)
+	}
+}
+
+// TestOptionsOfALayout writes a layout as the options of CQL.
+func TestOptionsOfALayout(t *testing.T) {
+	for text, to := range map[string]reshard.Target{
+		"'shards': '8'": {Shards: 8}, "": {}, "'strategy': 'time', 'by': 'ts', 'bucket': '1h'": {Layout: "strategy=time  by=ts bucket=1h"}, "'column': 'o''s'": {Layout: "column=o's"},
+	} {
+		if got := strings.Join(optionsOf(to), ", "); got != text {
+			t.Errorf("%+v is %s, not %s", to, got, text)
+		}
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -27,21 +28,27 @@ var (
 	killsSeed = flag.Uint64("reshard.seed", 1, "seed of their draws")
 )
 
-// mortal is an evenkeel on the embedded engine, in a process that is killed and started
-// again on its data.
+// mortal is an evenkeel in a process that is killed and started again.
 type mortal struct {
 	t         *testing.T
 	cql, http string
-	dynamodb  string
-	data      string
+	dynamodb  string   // "": no door for DynamoDB
+	args      []string // of serve, besides addresses
 	cmd       *exec.Cmd
 	guard     *watchdog.Watchdog
 	printed   strings.Builder
 }
 
+// newMortal starts an evenkeel on the embedded engine.
 func newMortal(t *testing.T) *mortal {
 	t.Helper()
-	m := &mortal{t: t, cql: loopback.FreeAddr(t), http: loopback.FreeAddr(t), dynamodb: loopback.FreeAddr(t), data: t.TempDir()}
+	return startMortal(t, loopback.FreeAddr(t), "--data", t.TempDir())
+}
+
+// startMortal starts an evenkeel. args are those of serve, besides addresses.
+func startMortal(t *testing.T, dynamodb string, args ...string) *mortal {
+	t.Helper()
+	m := &mortal{t: t, cql: loopback.FreeAddr(t), http: loopback.FreeAddr(t), dynamodb: dynamodb, args: args}
 	var err error
 	if m.guard, err = watchdog.Start(""); err != nil {
 		t.Fatal(err)
@@ -57,23 +64,30 @@ func newMortal(t *testing.T) *mortal {
 
 func (m *mortal) start() {
 	m.t.Helper()
+	if err := m.run(); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// run starts the process and waits until it is ready.
+func (m *mortal) run() error {
 	m.printed.Reset()
-	m.cmd = exec.Command("evenkeel", "serve", "--data", m.data, "--listen-cql", m.cql, "--listen-http", m.http, "--listen-dynamodb", m.dynamodb)
+	m.cmd = exec.Command("evenkeel", append([]string{"serve", "--listen-cql", m.cql, "--listen-http", m.http, "--listen-dynamodb", cmp.Or(m.dynamodb, "off")}, m.args...)...)
 	m.cmd.Stdout, m.cmd.Stderr = &m.printed, &m.printed
 	if err := m.cmd.Start(); err != nil {
-		m.t.Fatal(err)
+		return err
 	}
 	m.guard.Guard(m.cmd.Process.Pid)
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if resp, err := http.Get("http://" + m.http + "/ready"); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
-				return
+				return nil
 			}
 		}
 	}
 	m.kill()
-	m.t.Fatalf("the door does not become ready:\n%s", m.printed.String())
+	return fmt.Errorf("the door does not become ready:\n%s", m.printed.String())
 }
 
 // kill is kill -9.
@@ -94,9 +108,10 @@ func (m *mortal) dial() *difftest.Conn {
 // gone is the value of a row that is not there.
 const gone = -2
 
-// ledger is what one client knows of its rows: the value of each that is there. In doubt
-// are rows of which a write was not answered: it may take effect at any time, but not be
-// undone once it was seen, and not come after a later write that was answered.
+// ledger is what one client knows of its rows: the value of each that is there. A row is in doubt
+// if one of its writes has no answer. Such a write may take effect at any time. But it must not
+// disappear after a read has shown it, and it must not take effect after a later write that was
+// answered.
 type ledger struct {
 	rows    map[[2]int]int
 	doubt   map[[2]int][]int // the values that such writes give a row
@@ -244,9 +259,9 @@ func shown(t *testing.T, c *difftest.Conn, text string) (map[[2]int]int, []strin
 	}
 }
 
-// TestKilledWhileChanging kills the door at random moments of random changes, under clients
-// that write: nothing acknowledged is lost, nothing comes back, nothing is shown twice. In
-// the end the change that is under way comes to its end. make kill-reshard does so 500 times.
+// TestKilledWhileChanging kills the door at random moments of random changes, while clients write.
+// No acknowledged write may be lost, no deleted row may come back, and no read may show a row
+// twice. At the end, the change that is under way must finish. make kill-reshard does so 500 times.
 func TestKilledWhileChanging(t *testing.T) {
 	t.Run("table", func(t *testing.T) {
 		killedWhileChanging(t, byThree, func(r *rand.Rand) string { return fmt.Sprintf("'shards': '%d'", 1+r.IntN(9)) })

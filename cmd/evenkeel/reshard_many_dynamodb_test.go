@@ -219,7 +219,7 @@ func TestManyItemsWhileKilled(t *testing.T) {
 				for i := from; i < min(n, from+25); i++ {
 					puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: manyItem(i, 0)}})
 				}
-				a, err := c.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"Many": puts}})
+				a, err := c.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"Many": puts}}, sentAgain)
 				if err == nil && len(a.UnprocessedItems) > 0 {
 					err = errors.New("items were not written")
 				}
@@ -285,7 +285,7 @@ func TestManyItemsWhileKilled(t *testing.T) {
 
 	seen := make([]bool, n)
 	for start := attributes(nil); ; {
-		a, err := c.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("Many"), ExclusiveStartKey: start})
+		a, err := c.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("Many"), ExclusiveStartKey: start}, sentAgain)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 
 type reshardPlanCmd struct {
 	reshardTable
-	Shards int    `required:"" help:"How many shards each key is to have; 0: a plain table."`
-	Spare  int    `default:"1000" placeholder:"UNITS" help:"How many write units a second the table has to spare for the change (${default}). Of DynamoDB."`
+	reshardTarget
+	Spare  int    `default:"1000" placeholder:"UNITS" help:"How many write units a second the table can spare for the change (${default}). Only for DynamoDB."`
 	Prices string `placeholder:"FILE" help:"Prices in place of the built-in ones, in the same form (workbench/prices/prices.yaml)."`
 	Region string `default:"us-east-1" help:"Whose prices (${default})."`
 }
@@ -57,8 +57,12 @@ func (c *reshardPlanCmd) cost(o *reshard.Outlook) (*outlookCost, error) {
 
 // Run prints the outlook.
 func (c *reshardPlanCmd) Run(std *stdio) error {
+	to, err := c.target()
+	if err != nil {
+		return err
+	}
 	return c.with(func(ctx context.Context, door reshard.Changer) error {
-		o, err := door.Plan(ctx, reshard.Target{Shards: c.Shards})
+		o, err := door.Plan(ctx, to)
 		if err != nil {
 			return err
 		}
@@ -77,7 +81,7 @@ func (c *reshardPlanCmd) Run(std *stdio) error {
 // outlookText describes an outlook in words.
 func outlookText(o *reshard.Outlook, cost *outlookCost) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s to %s; about %.0f of %d rows move", o.Table, layoutText(o.From), layoutText(o.To), o.RowsMoved, o.Rows)
+	fmt.Fprintf(&b, "%s: %s to %s; about %.0f of %d rows move", o.Table, layoutText(o.From, o.FromLayout), layoutText(o.To, o.ToLayout), o.RowsMoved, o.Rows)
 	if o.BytesMoved > 0 {
 		fmt.Fprintf(&b, ", %d bytes", o.BytesMoved)
 	}

@@ -14,7 +14,7 @@ import (
 func statusText(s *reshard.Status) string {
 	var b strings.Builder
 	if s.Phase == reshard.NoPhase {
-		fmt.Fprintf(&b, "%s: %s, no change under way\n", s.Table, layoutText(s.To))
+		fmt.Fprintf(&b, "%s: %s, no change under way\n", s.Table, layoutText(s.To, s.ToLayout))
 		if s.Keys > 0 {
 			fmt.Fprintf(&b, "keys with a number of shards of their own: %d\n", s.Keys)
 		}
@@ -22,7 +22,7 @@ func statusText(s *reshard.Status) string {
 			fmt.Fprintf(&b, "the last change was %s at %s, after %v\n", s.Result, s.Ended.Format(time.RFC3339), s.Ended.Sub(s.Began).Round(time.Millisecond))
 		}
 		if s.RowsTotal > 0 {
-			fmt.Fprintf(&b, "the last change looked at %d rows, moved %d and verified %d\n", s.RowsTotal, s.RowsMoved, s.RowsVerified)
+			fmt.Fprintf(&b, "the last change read %d rows, moved %d and verified %d\n", s.RowsTotal, s.RowsMoved, s.RowsVerified)
 		}
 		return b.String()
 	}
@@ -30,11 +30,11 @@ func statusText(s *reshard.Status) string {
 	if s.Key != "" {
 		name += ", key " + s.Key
 	}
-	fmt.Fprintf(&b, "%s: %s to %s, %s", name, layoutText(s.From), layoutText(s.To), s.Phase)
+	fmt.Fprintf(&b, "%s: %s to %s, %s", name, layoutText(s.From, s.FromLayout), layoutText(s.To, s.ToLayout), s.Phase)
 	if s.Paused {
 		b.WriteString(", paused")
 	}
-	fmt.Fprintf(&b, "\nlooked at %d, moved %d", s.RowsTotal, s.RowsMoved)
+	fmt.Fprintf(&b, "\nread %d, moved %d", s.RowsTotal, s.RowsMoved)
 	if s.RowsToMove > 0 {
 		fmt.Fprintf(&b, " of about %d", s.RowsToMove)
 	}

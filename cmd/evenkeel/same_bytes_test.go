@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// crowd is a file of so many users that no sketch has room for all of them, as CSV or as
-// JSON Lines, of which the last rows have columns that the first have not.
+// crowd is a file with more users than any sketch has memory for, as CSV or as JSON Lines. Its last
+// rows have columns that the first rows do not have.
 func crowd(t *testing.T, file string, rows int) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(7, 7))
@@ -41,8 +41,8 @@ func crowd(t *testing.T, file string, rows int) {
 	}
 }
 
-// TestSameBytes runs commands again and again with several numbers of processors: all
-// that they print is the same, byte for byte.
+// TestSameBytes runs commands several times, with several numbers of processors. Their output must
+// be the same, byte for byte.
 func TestSameBytes(t *testing.T) {
 	dir := t.TempDir()
 	for name, rows := range map[string]int{"rows.csv": 100_000, "rows.jsonl": 60_000} {

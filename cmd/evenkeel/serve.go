@@ -31,14 +31,14 @@ type serveCmd struct {
 	ListenCQL      string          `placeholder:"ADDR" default:"127.0.0.1:9042" help:"Address of the CQL door; 'off' for none (${default})."`
 	ListenDynamoDB string          `name:"listen-dynamodb" placeholder:"ADDR" help:"Address of the DynamoDB door, on this machine unless there are --access-keys; 'off' for none (127.0.0.1:8000; off with --cassandra alone)."`
 	ListenHTTP     string          `placeholder:"ADDR" default:"127.0.0.1:8080" help:"Address of the workbench's page, /metrics, /ready and /live; 'off' for none (${default})."`
-	Advertise      string          `placeholder:"ADDR" help:"Address, with or without a port, that drivers are told, where it is not the one that they connect to."`
-	DriverRouting  string          `enum:"round-robin,token" default:"round-robin" help:"By what drivers choose one of several doors: in turn, so that one hot key is spread over all, or by the key's token: ${enum} (${default})."`
+	Advertise      string          `placeholder:"ADDR" help:"Address that the door gives to drivers, with or without a port, if it is not the one that they connect to."`
+	DriverRouting  string          `enum:"round-robin,token" default:"round-robin" help:"How drivers choose one of several doors: in turn, which spreads one hot key over all doors, or by the key's token: ${enum} (${default})."`
 	Data           string          `placeholder:"DIR" default:"./evenkeel-data" help:"Where the embedded engine keeps its data (${default})."`
-	StoreOnly      bool            `help:"Serve the embedded engine as a plain node of CQL, without sharding: a store for the --cassandra of other doors (of DynamoDB: --dynamodb-sharding off)."`
-	Config         kong.ConfigFlag `placeholder:"FILE" help:"YAML file with any of these flags by name; flags go before it."`
+	StoreOnly      bool            `help:"Serve the embedded engine as a plain CQL node, without sharding: a store for the --cassandra of other doors (for DynamoDB: --dynamodb-sharding off)."`
+	Config         kong.ConfigFlag `placeholder:"FILE" help:"YAML file with any of these flags by name; flags of the command line override it."`
 	Drain          time.Duration   `default:"10s" help:"How long requests in flight may take when the door stops (${default})."`
-	RequestTimeout time.Duration   `default:"10s" help:"How long a CQL request may take at the embedded engine, or on sharded tables; it then ends with a read or write timeout. 0 for any time (${default})."`
-	LogLevel       string          `enum:"debug,info,warn,error" default:"info" help:"Least level that is logged: ${enum} (${default})."`
+	RequestTimeout time.Duration   `default:"10s" help:"How long a CQL request may take on the embedded engine or on sharded tables; after that it ends with a read or write timeout. 0 for any time (${default})."`
+	LogLevel       string          `enum:"debug,info,warn,error" default:"info" help:"The lowest level that is logged: ${enum} (${default})."`
 
 	endpointFlags
 	capacityFlags
@@ -47,26 +47,26 @@ type serveCmd struct {
 	traceFlags
 	ruleFlags
 
-	ShowKeys bool `help:"Show partition keys that DynamoDB throttles in /metrics; else hashes of them are shown."`
+	ShowKeys bool `help:"Show the partition keys that DynamoDB throttles in /metrics; without this flag, their hashes."`
 
 	memory *budget.Budget // shared by both doors
 	traces *otlp.Exporter // nil: no spans are sent
 	files  vfs.FS         // file system of the embedded engine's data; nil: the machine's
 
-	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; they then have to speak TLS."`
+	TLSCert string `placeholder:"FILE" help:"Certificate for clients, PEM; clients must then use TLS."`
 	TLSKey  string `placeholder:"FILE" help:"Its private key, PEM."`
 
-	Cassandra              []string `placeholder:"HOST[:PORT],…" help:"Contact points of the cluster to serve; without them it is the embedded engine."`
+	Cassandra              []string `placeholder:"HOST[:PORT],…" help:"Contact points of the cluster to serve; without them the door serves the embedded engine."`
 	CassandraUser          string   `placeholder:"NAME" help:"The door's own account at the cluster, for its schema and hosts; clients bring theirs."`
 	CassandraPasswordFile  string   `placeholder:"FILE" help:"File with that account's password."`
 	CassandraConnections   int      `placeholder:"N" default:"2" help:"Connections to each host for each account and keyspace (${default})."`
-	CassandraInFlight      int      `placeholder:"N" default:"2048" help:"Requests that each host is sent at a time, for each account and keyspace; 16 times as many wait, and more are answered with Overloaded (${default})."`
+	CassandraInFlight      int      `placeholder:"N" default:"2048" help:"How many requests each host may have in flight, for each account and keyspace; 16 times as many wait, and the rest get Overloaded (${default})."`
 	CassandraRouting       string   `enum:"token,any" default:"token" help:"Which host gets a prepared statement: a replica of its partition, or any: ${enum} (${default})."`
-	LocalDC                string   `name:"local-dc" placeholder:"NAME" help:"Data centre of the cluster whose hosts get all requests; that of the contact point that is reached first by default."`
+	LocalDC                string   `name:"local-dc" placeholder:"NAME" help:"Data centre of the cluster whose hosts get all requests; by default that of the contact point that the door reaches first."`
 	Rack                   string   `placeholder:"NAME" help:"The door's own rack in that data centre: replicas in it come first."`
-	Hedge                  string   `enum:"on,off" default:"on" help:"Whether a shard's read that takes longer than 99 of 100 is sent to a second host too, within 5% more requests: ${enum} (${default})."`
+	Hedge                  string   `enum:"on,off" default:"on" help:"Whether the door also sends a read of a shard to a second host if it takes longer than 99 of 100 reads, within 5% more requests: ${enum} (${default})."`
 	CassandraTLS           bool     `name:"cassandra-tls" help:"Speak TLS with the cluster."`
-	CassandraTLSCA         string   `name:"cassandra-tls-ca" placeholder:"FILE" help:"Certificates that its own are checked against; the system's by default."`
+	CassandraTLSCA         string   `name:"cassandra-tls-ca" placeholder:"FILE" help:"Certificates against which the door checks the cluster's; the system's by default."`
 	CassandraTLSCert       string   `name:"cassandra-tls-cert" placeholder:"FILE" help:"Certificate that the door shows the cluster."`
 	CassandraTLSKey        string   `name:"cassandra-tls-key" placeholder:"FILE" help:"Its private key."`
 	CassandraTLSServerName string   `name:"cassandra-tls-server-name" placeholder:"NAME" help:"Name that the cluster's certificates must have; the first contact point by default."`
@@ -193,14 +193,14 @@ func (s *serveCmd) serve(ctx context.Context, std *stdio, signals <-chan os.Sign
 	s.sayCapacity(std.err)
 	if web != nil {
 		fmt.Fprintf(std.err, "evenkeel: the workbench on http://%s/#token=%s (the token is for live tables)\n", web.Addr(), health.page.Token())
-		fmt.Fprintf(std.err, "evenkeel: what this server does now on http://%s/server; /metrics, /ready, /live\n", web.Addr())
+		fmt.Fprintf(std.err, "evenkeel: what this server does now: http://%s/server; also /metrics, /ready, /live\n", web.Addr())
 	}
 
 	select {
 	case err := <-failed:
 		return err
 	case sig := <-signals:
-		fmt.Fprintf(std.err, "evenkeel: %s, finishing what is in flight (again to end at once)\n", sig)
+		fmt.Fprintf(std.err, "evenkeel: %s, finishing the requests in flight (a second signal ends at once)\n", sig)
 	case <-ctx.Done():
 	}
 	health.ready.Store(false)

@@ -74,8 +74,7 @@ func TestSignalEndsInOrder(t *testing.T) {
 	}
 }
 
-// A client that does not read what it asked for holds up the end, until a second
-// signal.
+// A client that does not read its answers delays the end of the server, until a second signal.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	s := &serveCmd{
 		ListenCQL: loopback.FreeAddr(t), ListenHTTP: loopback.FreeAddr(t), ListenDynamoDB: "off", Data: t.TempDir(), Drain: patience, LogLevel: "error",

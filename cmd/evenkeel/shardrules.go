@@ -13,8 +13,8 @@ import (
 
 // ruleFlags are the flags of serve for shard rules.
 type ruleFlags struct {
-	ShardRules        string `placeholder:"FILE" help:"YAML file with rules that shard tables whose CREATE TABLE or CreateTable says nothing of it, such as 'tracker.blogs: {shards: 200}'. They are kept in the store, and doors without this flag go by them, too."`
-	ShardRulesReplace bool   `help:"Let the rules of --shard-rules take the place of others that are in the store of a cluster or endpoint."`
+	ShardRules        string `placeholder:"FILE" help:"YAML file with rules that shard tables whose CREATE TABLE or CreateTable does not mention sharding, such as 'tracker.blogs: {shards: 200}'. The store keeps the rules, and doors without this flag use them, too."`
+	ShardRulesReplace bool   `help:"Let the rules of --shard-rules replace the rules that are in the cluster or at the endpoint."`
 
 	rules *shardrules.Set // nil: no file is given
 }

@@ -20,8 +20,8 @@ type shardsCmd struct {
 	ItemBytes       *int       `required:"" placeholder:"N" help:"Size of an item as the store bills it: names, values, metadata, and the key that sharding adds."`
 	ReadsPerSecond  perSecond  `placeholder:"RATE" help:"Reads of single items of that key in its busiest second."`
 	StrongReads     bool       `help:"Reads are strongly consistent (Keyspaces: LOCAL_QUORUM); they cost twice as much."`
-	KeyBytes        int        `placeholder:"N" help:"Length of the partition key's value, for what the hidden key adds."`
-	Target          string     `enum:"dynamodb,keyspaces" default:"dynamodb" help:"Whose limits apply: ${enum} (${default})."`
+	KeyBytes        int        `placeholder:"N" help:"Length of the partition key's value; the size of the hidden key depends on it."`
+	Target          string     `enum:"dynamodb,keyspaces" default:"dynamodb" help:"The store whose limits apply: ${enum} (${default})."`
 	JSON            bool       `name:"json" help:"Print the plan as JSON: minimum, recommended, options, reads, hidden_key, prewarm, storage, warnings."`
 
 	plan *capacity.Plan

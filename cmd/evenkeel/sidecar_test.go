@@ -14,8 +14,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// The pod of examples/sidecar starts a door: its arguments and its configuration are read, and
-// then there is no cluster here.
+// The pod of examples/sidecar starts a door. The door reads its arguments and its configuration,
+// and then finds no cluster here.
 func TestSidecarExample(t *testing.T) {
 	text, err := os.ReadFile("../../examples/sidecar/pod.yaml")
 	if err != nil {

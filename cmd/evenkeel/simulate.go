@@ -27,20 +27,20 @@ import (
 
 // simulateCmd holds the arguments of `evenkeel simulate`.
 type simulateCmd struct {
-	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be packed by gzip or zstd; - is standard input; dynamodb://us-east-1/table, or dynamodb://host:port/table, is a live table."`
+	Data string `arg:"" help:"Rows: CSV, JSON Lines or Parquet; may be compressed with gzip or zstd; - is standard input; dynamodb://us-east-1/table, or dynamodb://host:port/table, is a live table."`
 
-	Key          []string          `sep:"none" placeholder:"KEY" help:"A partition key to try, again for more: 'code', 'code,user', 'code,salt(user,200)', 'day,shard(title,200)', 'day,code_points(title,200)', 'server,hour(time)', 'day,random(200)', 'server,rollover(100000)'."`
-	Partitions   []int             `default:"4" placeholder:"N,…" help:"How many partitions (${default}); of several numbers the first is shown in full."`
-	Partitioner  string            `enum:"murmur3,random,byte-ordered,identity,md5-mod,java-mod" default:"murmur3" help:"Of ${enum} (${default}). The first three are Cassandra's: a partition is one of equal ranges of tokens. With identity a number or a time is its own token. The others hash text modulo the partitions."`
-	Type         map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, for Cassandra's partitioners; text by default. Again for more."`
-	Nodes        int               `placeholder:"N" help:"Count rows of nodes, too, on a ring of so many."`
+	Key          []string          `sep:"none" placeholder:"KEY" help:"A partition key to try; repeat it for more: 'code', 'code,user', 'code,salt(user,200)', 'day,shard(title,200)', 'day,code_points(title,200)', 'server,hour(time)', 'day,random(200)', 'server,rollover(100000)'."`
+	Partitions   []int             `default:"4" placeholder:"N,…" help:"How many partitions (${default}); if there are several numbers, the first is shown in full."`
+	Partitioner  string            `enum:"murmur3,random,byte-ordered,identity,md5-mod,java-mod" default:"murmur3" help:"One of ${enum} (${default}). The first three are Cassandra's: a partition is one of equal ranges of tokens. With identity a number or a time is its own token. The others hash text modulo the number of partitions."`
+	Type         map[string]string `placeholder:"COL=TYPE" mapsep:"none" help:"CQL type of a column, for Cassandra's partitioners; text by default. Repeat it for more columns."`
+	Nodes        int               `placeholder:"N" help:"Also show the rows of nodes, on a ring of this many."`
 	VNodes       int               `name:"vnodes" default:"16" help:"Tokens of each node (${default})."`
 	RF           int               `name:"rf" default:"3" help:"Replicas of each row (${default})."`
-	Seed         uint64            `default:"1" help:"Of the nodes' tokens, which are random, and of random(…) (${default})."`
-	Limit        limitFlag         `placeholder:"rows=N,bytes=N" help:"Say which values of a key hold more than that."`
+	Seed         uint64            `default:"1" help:"Seed of the nodes' random tokens, and of random(…) (${default})."`
+	Limit        limitFlag         `placeholder:"rows=N,bytes=N" help:"Say which values of a key have more than this."`
 	Uniformity   bool              `help:"Judge each attribute as a partition key, Good or Bad, as DynamoDB's documentation does."`
 	CompareSalts []int             `placeholder:"N,M" help:"Say how many rows change place when the salts of the keys are N, then M."`
-	Within       int64             `default:"-1" placeholder:"ROWS" help:"Judge a bound of the difference between the fullest and the emptiest partition, and say how often an ideal key keeps it."`
+	Within       int64             `default:"-1" placeholder:"ROWS" help:"Judge a limit for the difference between the fullest and the emptiest partition, and say how often an ideal key stays within it."`
 	JSON         bool              `name:"json" help:"Print the report as JSON: keys, sizes, max_over_mean, …"`
 	HTML         string            `name:"html" placeholder:"FILE" help:"Write the report as one HTML file, too."`
 
@@ -97,7 +97,7 @@ func (s *simulateCmd) Validate() error {
 	}
 	switch {
 	case s.Nodes == 0 && (s.VNodes != defaultVNodes || s.RF != defaultRF):
-		return withHint(errors.New("--vnodes and --rf describe nodes, of which there are none"), "--nodes N says how many nodes there are")
+		return withHint(errors.New("--vnodes and --rf describe nodes, and there are no nodes"), "--nodes N says how many nodes there are")
 	case s.Nodes != 0:
 		o.Ring = &simulation.Ring{Nodes: s.Nodes, VNodes: s.VNodes, RF: s.RF, Seed: s.Seed}
 	case s.HTML != "" && o.Partitioner.Tokens():
@@ -197,7 +197,7 @@ func (s *simulateCmd) judgeAttributes(std *stdio, src *rows.Source) error {
 		return withHint(fmt.Errorf("%s: has %s columns, and --uniformity judges up to %s, with the keys", src.Name(), capacity.Number(float64(len(columns))), capacity.Number(simulation.MaxCounted)),
 			"name those that tempt with --key, without --uniformity")
 	case many:
-		fmt.Fprintf(std.err, "evenkeel: the page does not judge the %s columns as partition keys; it does up to %s, with the keys\n", capacity.Number(float64(len(columns))), capacity.Number(simulation.MaxCounted))
+		fmt.Fprintf(std.err, "evenkeel: the page does not judge the %s columns as partition keys; it judges up to %s, together with the keys\n", capacity.Number(float64(len(columns))), capacity.Number(simulation.MaxCounted))
 		return nil
 	}
 	s.options.Attributes = nil
@@ -300,7 +300,7 @@ func (s *simulateCmd) open(ctx context.Context, std *stdio) (*rows.Source, func(
 }
 
 // simulated returns a function that adds the rows of batches to a simulation. all are the columns of
-// batches, of which the simulation takes the first counted; of these, the first ofKeys belong to keys.
+// batches. The simulation takes the first counted columns. The first ofKeys of these belong to keys.
 func simulated(sim *simulation.Simulation, src *rows.Source, all []string, counted, ofKeys int) func(int, *rows.Batch) error {
 	types := make([]*value.Type, len(all))
 	for _, c := range src.Columns() {

@@ -21,7 +21,7 @@ func (f limitFlag) limit() (l simulation.Limit, err error) {
 		name, text, ok := strings.Cut(part, "=")
 		name, text = strings.TrimSpace(name), strings.TrimSpace(text)
 		wrong := func(why string) error {
-			return withHint(fmt.Errorf("--limit %s: %s", part, why), "--limit rows=100000,bytes=100MB; either alone will do")
+			return withHint(fmt.Errorf("--limit %s: %s", part, why), "--limit rows=100000,bytes=100MB, or only one of them")
 		}
 		switch {
 		case !ok:

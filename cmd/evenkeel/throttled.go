@@ -14,7 +14,7 @@ type throttleCollector struct{ store *throttling.Store }
 
 var (
 	storeThrottled = prometheus.NewDesc("evenkeel_dynamodb_store_throttled_total",
-		"Limits that requests met at the store, by cause: partition (a hot key), table (its provisioned throughput), account (its quota, or an on-demand table's maximum), untold. Those that the door tried again count, too.",
+		"How often the store throttled requests, by cause: partition (a hot key), table (its provisioned throughput), account (its quota, or an on-demand table's maximum), untold (no reason given). Requests that the door tried again count, too.",
 		[]string{"table", "index", "operation", "cause"}, nil)
 	storeThrottledKeys = prometheus.NewDesc("evenkeel_dynamodb_store_throttled_keys_total",
 		"The same by partition key, of the keys that were throttled most often. The key is a hash without --show-keys.",

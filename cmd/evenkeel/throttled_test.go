@@ -14,7 +14,7 @@ import (
 )
 
 // In front of an endpoint with DynamoDB's limits, the door says which of the three causes
-// throttles, and which key. The endpoint is another evenkeel.
+// throttles, and for which key. The endpoint is another evenkeel.
 func TestThrottlingCausesInFrontOfAnEndpoint(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "a")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "b")

@@ -24,10 +24,10 @@ import (
 // topCmd holds the arguments of `evenkeel top`.
 type topCmd struct {
 	Address  string        `arg:"" optional:"" default:"127.0.0.1:8080" placeholder:"ADDR" help:"The server's --listen-http, as HOST:PORT or as a URL (${default})."`
-	Interval time.Duration `default:"2s" help:"How often the figures are read anew (${default})."`
-	Once     bool          `help:"Read twice, an interval apart, print the figures of the time between, and end."`
-	JSON     bool          `name:"json" help:"Print the figures as JSON, one object a line."`
-	Tables   int           `default:"10" placeholder:"N" help:"Tables that are shown, the busiest first (${default})."`
+	Interval time.Duration `default:"2s" help:"How often the command reads the figures (${default})."`
+	Once     bool          `help:"Read twice, an interval apart, print the figures of the time between the readings, and end."`
+	JSON     bool          `name:"json" help:"Print the figures as JSON, one object on each line."`
+	Tables   int           `default:"10" placeholder:"N" help:"How many tables to show, the busiest first (${default})."`
 }
 
 // Run shows a server's figures until it is interrupted.
@@ -42,7 +42,7 @@ func (c *topCmd) Run(std *stdio) error {
 		return withHint(fmt.Errorf("--interval: %s is too short", c.Interval), "give it 100ms at least; 2s is the default")
 	}
 	if c.Tables < 1 {
-		return fmt.Errorf("--tables: %d is no number of tables to show", c.Tables)
+		return fmt.Errorf("--tables: %d is not a number of tables to show", c.Tables)
 	}
 	last, err := c.read(ctx, at)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *topCmd) url() (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", withHint(fmt.Errorf("%q is no address of a server", c.Address), "HOST:PORT of its --listen-http, such as 127.0.0.1:8080")
+		return "", withHint(fmt.Errorf("%q is not the address of a server", c.Address), "HOST:PORT of its --listen-http, such as 127.0.0.1:8080")
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/metrics"
@@ -142,11 +142,11 @@ func (c *topCmd) read(ctx context.Context, at string) (*top.Sample, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, withHint(fmt.Errorf("%s answers %s", at, resp.Status), "give top the address of an evenkeel's --listen-http")
+		return nil, withHint(fmt.Errorf("%s answers %s", at, resp.Status), "give top the address of evenkeel's --listen-http")
 	}
 	s, err := top.Parse(io.LimitReader(resp.Body, 64<<20), time.Now())
 	if err != nil {
-		return nil, withHint(fmt.Errorf("what %s answers: %w", at, err), "give top the address of an evenkeel's --listen-http")
+		return nil, withHint(fmt.Errorf("what %s answers: %w", at, err), "give top the address of evenkeel's --listen-http")
 	}
 	return s, nil
 }

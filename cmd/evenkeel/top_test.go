@@ -20,8 +20,8 @@ import (
 
 const observability = "../../examples/observability"
 
-// The dashboard and the alert rules name metrics that a server has: one on the embedded
-// engine, and one in front of a cluster, which here is an engine without sharding.
+// Each metric that the dashboard or an alert rule names must exist on one of two servers: one on
+// the embedded engine, and one in front of a cluster, which here is an engine without sharding.
 func TestDashboardAndAlertsNameMetricsThatAreThere(t *testing.T) {
 	o := newObserved(t)
 	o.load()
@@ -101,7 +101,7 @@ func TestAlertRulesAreWellFormed(t *testing.T) {
 	}
 }
 
-// The dashboard is JSON, and each panel asks for something.
+// The dashboard is JSON, and each panel has a query.
 func TestDashboardIsWellFormed(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(observability, "dashboard.json"))
 	if err != nil {
@@ -129,8 +129,8 @@ func TestDashboardIsWellFormed(t *testing.T) {
 	}
 }
 
-// top shows what a server did, once, as text and as JSON, without a terminal; and says
-// plainly why it cannot.
+// Without a terminal, top shows once what a server did, as text and as JSON. If it cannot, it says
+// why.
 func TestTop(t *testing.T) {
 	o := newObserved(t)
 	o.load()

@@ -19,7 +19,7 @@ import (
 // traceFlags are the flags of serve for tracing.
 type traceFlags struct {
 	OTLPEndpoint string  `name:"otlp-endpoint" placeholder:"URL" help:"OpenTelemetry collector that gets a span of each sampled request, with one child for each request to the store, by OTLP over HTTP: http://127.0.0.1:4318. Without it there are no spans."`
-	OTLPSample   float64 `name:"otlp-sample" placeholder:"SHARE" default:"1" help:"Share of requests that are sampled, of those whose client does not say: 0.01 is one in a hundred (${default}, all)."`
+	OTLPSample   float64 `name:"otlp-sample" placeholder:"SHARE" default:"1" help:"Share of requests to sample, if their client does not decide it: 0.01 is one in a hundred (${default}, all)."`
 }
 
 // openTraces makes the exporter of spans if the flags ask for one, else returns nil.
@@ -63,7 +63,7 @@ func (s *serveCmd) observe(system string, operations []string) observe.Observer 
 // traceCollector reports the exporter's counts as metrics. It reads them at each scrape.
 type traceCollector struct{ exporter *otlp.Exporter }
 
-var spansDesc = prometheus.NewDesc("evenkeel_trace_spans_total", "Spans that the collector has taken (sent), and that could not be sent (failed).", []string{"outcome"}, nil)
+var spansDesc = prometheus.NewDesc("evenkeel_trace_spans_total", "Spans that the door has sent to the collector (sent), and those whose sending failed (failed).", []string{"outcome"}, nil)
 
 // Describe implements prometheus.Collector.
 func (traceCollector) Describe(ch chan<- *prometheus.Desc) { ch <- spansDesc }

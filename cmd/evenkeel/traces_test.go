@@ -23,9 +23,9 @@ const (
 	traceparent  = "00-" + clientsTrace + "-" + clientsSpan + "-01"
 )
 
-// Each request of both doors is a span, the client's where it says so, with one child for
-// each request to the store; together the children of a read of several shards have all
-// of them.
+// Each request of both doors is a span. If the client sends a span, that is the parent. The span
+// has one child for each request to the store. The children of a read of several shards together
+// name all of these shards.
 func TestRequestsAreSpans(t *testing.T) {
 	c := collector.Start(t)
 	s := &serveCmd{ListenCQL: loopback.FreeAddr(t), ListenHTTP: loopback.FreeAddr(t), ListenDynamoDB: loopback.FreeAddr(t), Data: t.TempDir(), Drain: patience, LogLevel: "error"}
@@ -122,7 +122,7 @@ func TestRequestsAreSpans(t *testing.T) {
 	}
 }
 
-// Flags that make no sense are said before anything begins.
+// TestTraceFlags checks that serve refuses flags that make no sense, before it starts anything.
 func TestTraceFlags(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--otlp-endpoint localhost:4318", "no URL of a collector"},

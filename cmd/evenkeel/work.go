@@ -20,13 +20,13 @@ func workOf(cql *cqlSide) []prometheus.Collector {
 	switch s := cql.store.(type) {
 	case *cassandra.Engine:
 		return []prometheus.Collector{
-			gauge("engine_requests_running", "Requests to the embedded engine that may take long and are carried out now; those of one request of a client are counted one by one.", func() int { n, _ := s.Work(); return n }),
-			gauge("engine_requests_waiting", "Requests to the embedded engine that may take long and wait for their turn.", func() int { _, n := s.Work(); return n }),
+			gauge("engine_requests_running", "Long requests to the embedded engine that run now. If one request of a client has several, each counts.", func() int { n, _ := s.Work(); return n }),
+			gauge("engine_requests_waiting", "Long requests to the embedded engine that wait for their turn.", func() int { _, n := s.Work(); return n }),
 		}
 	case *cluster.Cluster:
 		return []prometheus.Collector{
-			gauge("cluster_requests_in_flight", "Requests that the cluster has been sent and has not answered, those of clients that have gone too; those of one request of a client are counted one by one.", func() int { n, _ := s.Work(); return n }),
-			gauge("cluster_requests_waiting", "Requests that wait to be sent to the cluster.", func() int { _, n := s.Work(); return n }),
+			gauge("cluster_requests_in_flight", "Requests that the door has sent to the cluster and that have no answer yet, also those of clients that have gone. If one request of a client has several, each counts.", func() int { n, _ := s.Work(); return n }),
+			gauge("cluster_requests_waiting", "Requests that wait until the door can send them to the cluster.", func() int { _, n := s.Work(); return n }),
 		}
 	}
 	return nil

@@ -13,6 +13,14 @@ func Analyze(stmt syntax.Statement, s *schema.Schema, keyspace string) (Statemen
 	if err := checkDepth(stmt); err != nil {
 		return nil, err
 	}
+	a, err := analyze(stmt, s, keyspace)
+	if err == nil && Described(a) > maxDescribed {
+		return nil, invalid("The description of the statement's markers and of its result's columns, with the names in their types, is longer than %d MiB; name fewer columns, or use fewer markers", maxDescribed>>20)
+	}
+	return a, err
+}
+
+func analyze(stmt syntax.Statement, s *schema.Schema, keyspace string) (Statement, error) {
 	switch stmt := stmt.(type) {
 	case *syntax.Select:
 		return analyzeSelect(stmt, s, keyspace)

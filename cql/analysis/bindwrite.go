@@ -72,8 +72,11 @@ func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 	if err := b.bindRows(env); err != nil {
 		return nil, err
 	}
-	if err := b.bindAttributes(env); err != nil {
-		return nil, err
+	none := b.NoRows()
+	if !none {
+		if err := b.bindAttributes(env); err != nil {
+			return nil, err
+		}
 	}
 	for i := range w.Conditions {
 		c, err := w.Conditions[i].bind(env)
@@ -82,7 +85,7 @@ func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 		}
 		b.Conditions = append(b.Conditions, c)
 	}
-	if b.Keys.Len() == 0 {
+	if b.Keys.Len() == 0 || none {
 		return b, nil
 	}
 	for i := range w.Operations {
@@ -95,6 +98,12 @@ func (w *Write) bind(env *eval.Env, batched bool) (*BoundWrite, error) {
 		}
 	}
 	return b, nil
+}
+
+// NoRows reports whether a list of clustering values is empty, so that the statement writes nothing.
+// Cassandra then looks at none of its other values: it does not refuse a TTL that is too long, for example.
+func (b *BoundWrite) NoRows() bool {
+	return (b.Scope == ScopeRows || b.Scope == ScopeDeleteRows) && b.Rows.Len() == 0
 }
 
 // checkConditional refuses IN in lightweight transactions.

@@ -3,6 +3,8 @@
 package analysis
 
 import (
+	"fmt"
+
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -12,6 +14,22 @@ import (
 // ResolveType returns the type that a reference names: a native type, collection, tuple, vector, or
 // a user-defined type of the keyspace ks (which may be nil).
 func ResolveType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
+	left := value.MaxParts
+	return resolveType(r, ks, &left)
+}
+
+// TooManyParts returns the error for a type that has more than value.MaxParts parts.
+func TooManyParts(t fmt.Stringer) error { return tooManyParts(t.String()) }
+
+func tooManyParts(name string) error {
+	return invalid("Type %s has more than %d parts, with those of the user-defined types in it", name, value.MaxParts)
+}
+
+// resolveType resolves a type, or a part of one. left is how many parts it may have.
+func resolveType(r syntax.TypeRef, ks *schema.Keyspace, left *int) (*value.Type, error) {
+	if *left--; *left < 0 {
+		return nil, tooManyParts(r.Name.Name)
+	}
 	switch {
 	case r.Custom:
 		t, _, err := value.ParseClass(r.Name.Name)
@@ -20,21 +38,21 @@ func ResolveType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
 		}
 		return t, nil
 	case r.User || r.Name.Keyspace != "":
-		return userType(r, ks)
+		return userType(r, ks, left)
 	}
 	if len(r.Params) == 0 {
 		if k, ok := nativeKinds[r.Name.Name]; ok {
 			return value.Native(k), nil
 		}
-		return userType(r, ks)
+		return userType(r, ks, left)
 	}
 	switch r.Name.Name {
 	case "list", "set", "map":
-		return collectionType(r, ks)
+		return collectionType(r, ks, left)
 	case "tuple":
-		return tupleType(r, ks)
+		return tupleType(r, ks, left)
 	case "vector":
-		t, err := ResolveType(r.Params[0], ks)
+		t, err := resolveType(r.Params[0], ks, left)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +73,7 @@ var nativeKinds = map[string]value.Kind{
 	"varint": value.Varint,
 }
 
-func userType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
+func userType(r syntax.TypeRef, ks *schema.Keyspace, left *int) (*value.Type, error) {
 	if ks == nil {
 		return nil, invalid("Unknown type %s", typeText(syntax.TypeRef{Name: r.Name}))
 	}
@@ -66,6 +84,9 @@ func userType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
 	t := ks.Types[r.Name.Name]
 	if t == nil {
 		return nil, invalid("Unknown type %s.%s", ks.Name, r.Name.Name)
+	}
+	if *left -= t.CountParts(*left+1) - 1; *left < 0 {
+		return nil, tooManyParts(r.Name.Name)
 	}
 	if r.Frozen {
 		return t.Freeze(), nil
@@ -89,7 +110,7 @@ func freezable(r syntax.TypeRef) (nested string, ok bool) {
 	return "", false
 }
 
-func collectionType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
+func collectionType(r syntax.TypeRef, ks *schema.Keyspace, left *int) (*value.Type, error) {
 	elems := make([]*value.Type, len(r.Params))
 	written := typeText(r)
 	// Cassandra reports errors of a map's value before those of its key.
@@ -111,7 +132,7 @@ func collectionType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) 
 		}
 	}
 	for i, p := range r.Params {
-		t, err := ResolveType(p, ks)
+		t, err := resolveType(p, ks, left)
 		if err != nil {
 			return nil, err
 		}
@@ -132,13 +153,13 @@ func isNamed(r syntax.TypeRef, name string) bool {
 	return !r.Custom && !r.User && r.Name.Keyspace == "" && len(r.Params) == 0 && r.Name.Name == name
 }
 
-func tupleType(r syntax.TypeRef, ks *schema.Keyspace) (*value.Type, error) {
+func tupleType(r syntax.TypeRef, ks *schema.Keyspace, left *int) (*value.Type, error) {
 	elems := make([]*value.Type, len(r.Params))
 	for i, p := range r.Params {
 		if isNamed(p, "counter") {
 			return nil, invalid("Counters are not allowed inside tuples")
 		}
-		t, err := ResolveType(p, ks)
+		t, err := resolveType(p, ks, left)
 		if err != nil {
 			return nil, err
 		}

@@ -63,6 +63,7 @@ func (c *change) alter(ks *schema.Keyspace, t *schema.Table, stmt *syntax.AlterT
 
 func addColumns(ks *schema.Keyspace, t *schema.Table, stmt *syntax.AlterTable) (*schema.Table, error) {
 	var added []*schema.Column
+	names := make(map[string]bool, len(stmt.Add))
 	for _, def := range stmt.Add {
 		if def.Mask != nil {
 			return nil, invalid("Column masks (MASKED WITH) are not supported by the embedded engine")
@@ -71,8 +72,7 @@ func addColumns(ks *schema.Keyspace, t *schema.Table, stmt *syntax.AlterTable) (
 		if err != nil {
 			return nil, err
 		}
-		twice := slices.ContainsFunc(added, func(c *schema.Column) bool { return c.Name == def.Name })
-		if t.Columns[def.Name] != nil || twice {
+		if t.Columns[def.Name] != nil || names[def.Name] {
 			if stmt.AddIfNotExists {
 				continue
 			}
@@ -85,6 +85,7 @@ func addColumns(ks *schema.Keyspace, t *schema.Table, stmt *syntax.AlterTable) (
 		if err := checkAdded(t, def.Name, typ, kind); err != nil {
 			return nil, err
 		}
+		names[def.Name] = true
 		added = append(added, &schema.Column{Name: def.Name, Type: typ, Kind: kind, Position: -1})
 	}
 	if len(added) == 0 {
@@ -226,24 +227,27 @@ func (c *change) dropColumns(t *schema.Table, stmt *syntax.AlterTable) (*schema.
 
 func renameColumns(t *schema.Table, stmt *syntax.AlterTable) (*schema.Table, error) {
 	cols := slices.Clone(t.All())
-	index := func(name string) int {
-		return slices.IndexFunc(cols, func(c *schema.Column) bool { return c.Name == name })
+	places := make(map[string]int, len(cols))
+	for i, c := range cols {
+		places[c.Name] = i
 	}
 	for _, r := range stmt.Rename {
-		i := index(r.From)
-		if i < 0 {
+		i, there := places[r.From]
+		if !there {
 			return nil, invalid("Undefined column name %s in table %s.%s", r.From, t.Keyspace, t.Name)
 		}
 		if k := cols[i].Kind; k != schema.PartitionKey && k != schema.Clustering {
 			return nil, invalid("Cannot rename non PRIMARY KEY column %s", r.From)
 		}
-		if index(r.To) >= 0 {
+		if _, there := places[r.To]; there {
 			return nil, invalid("Cannot rename column %s to %s in table '%s.%s'; another column with that name already exists",
 				r.From, r.To, t.Keyspace, t.Name)
 		}
 		n := *cols[i]
 		n.Name = r.To
 		cols[i] = &n
+		delete(places, r.From)
+		places[r.To] = i
 	}
 	return rebuild(t, func([]*schema.Column) []*schema.Column { return cols }), nil
 }

@@ -135,10 +135,12 @@ func (d *definition) readKeys() error {
 			d.partition = []string{col.Name}
 		}
 	}
-	for i, o := range d.stmt.Order {
-		if slices.ContainsFunc(d.stmt.Order[:i], func(p syntax.Ordering) bool { return p.Column == o.Column }) {
+	ordered := make(map[string]bool, len(d.stmt.Order))
+	for _, o := range d.stmt.Order {
+		if ordered[o.Column] {
 			return invalid("Duplicate column '%s' in CLUSTERING ORDER BY clause for table '%s'", o.Column, display)
 		}
+		ordered[o.Column] = true
 	}
 	if len(d.partition) == 0 {
 		return invalid("No PRIMARY KEY specifed for table '%s' (exactly one required)", display)
@@ -152,19 +154,25 @@ func (d *definition) columns(ks *schema.Keyspace, options map[string]any) ([]*sc
 		return nil, err
 	}
 	keys := slices.Concat(d.partition, d.clustering)
+	places := make(map[string]int, len(keys))
 	for i, name := range keys {
 		if d.types[name] == nil {
 			return nil, invalid("Unknown column '%s' referenced in PRIMARY KEY for table '%s'", name, d.name)
 		}
-		if slices.Contains(keys[:i], name) {
+		if _, twice := places[name]; twice {
 			return nil, invalid("Duplicate column '%s' in PRIMARY KEY clause for table '%s'", name, d.name)
 		}
+		places[name] = i
+	}
+	statics := map[string]bool{}
+	for _, def := range d.stmt.Columns {
+		statics[def.Name] = def.Static
 	}
 	for _, name := range keys {
 		if err := checkKeyType(name, d.types[name]); err != nil {
 			return nil, err
 		}
-		if i := slices.IndexFunc(d.stmt.Columns, func(c syntax.ColumnDef) bool { return c.Name == name }); d.stmt.Columns[i].Static {
+		if statics[name] {
 			return nil, invalid("Static column '%s' cannot be part of the PRIMARY KEY", name)
 		}
 	}
@@ -172,17 +180,17 @@ func (d *definition) columns(ks *schema.Keyspace, options map[string]any) ([]*sc
 	if err != nil {
 		return nil, err
 	}
-	if err := d.checkRest(keys, options); err != nil {
+	if err := d.checkRest(places, options); err != nil {
 		return nil, err
 	}
 	var cols []*schema.Column
 	for _, def := range d.stmt.Columns {
 		col := &schema.Column{Name: def.Name, Type: d.types[def.Name], Kind: schema.Regular, Position: -1}
-		switch {
-		case slices.Contains(d.partition, def.Name):
-			col.Kind, col.Position = schema.PartitionKey, slices.Index(d.partition, def.Name)
-		case slices.Contains(d.clustering, def.Name):
-			col.Kind, col.Position = schema.Clustering, slices.Index(d.clustering, def.Name)
+		switch place, key := places[def.Name]; {
+		case key && place < len(d.partition):
+			col.Kind, col.Position = schema.PartitionKey, place
+		case key:
+			col.Kind, col.Position = schema.Clustering, place-len(d.partition)
 			col.Desc = desc[def.Name]
 		case def.Static:
 			col.Kind = schema.Static
@@ -235,10 +243,14 @@ func checkKeyType(column string, t *value.Type) error {
 // order checks CLUSTERING ORDER BY and returns which columns are descending.
 func (d *definition) order() (map[string]bool, error) {
 	desc := map[string]bool{}
+	clustering := make(map[string]bool, len(d.clustering))
+	for _, name := range d.clustering {
+		clustering[name] = true
+	}
 	var foreign []string
 	for _, o := range d.stmt.Order {
 		desc[o.Column] = o.Desc
-		if !slices.Contains(d.clustering, o.Column) {
+		if !clustering[o.Column] {
 			foreign = append(foreign, o.Column)
 		}
 	}
@@ -258,10 +270,10 @@ func (d *definition) order() (map[string]bool, error) {
 }
 
 // checkRest checks the columns outside the primary key.
-func (d *definition) checkRest(keys []string, options map[string]any) error {
+func (d *definition) checkRest(keys map[string]int, options map[string]any) error {
 	counters, others := 0, 0
 	for _, def := range d.stmt.Columns {
-		if slices.Contains(keys, def.Name) {
+		if _, key := keys[def.Name]; key {
 			continue
 		}
 		if def.Static && len(d.clustering) == 0 {

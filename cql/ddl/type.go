@@ -35,10 +35,12 @@ func (c *change) createType(stmt *syntax.CreateType) error {
 	}
 	var fields []string
 	var types []*value.Type
+	seen := make(map[string]bool, len(stmt.Fields))
 	for _, f := range stmt.Fields {
-		if slices.Contains(fields, f.Name) {
+		if seen[f.Name] {
 			return invalid("Duplicate field name '%s' in type '%s'", f.Name, name)
 		}
+		seen[f.Name] = true
 		fields = append(fields, f.Name)
 	}
 	for _, f := range stmt.Fields {
@@ -53,8 +55,7 @@ func (c *change) createType(stmt *syntax.CreateType) error {
 		}
 		types = append(types, t)
 	}
-	c.putType(ks, value.UDTOf(keyspace, name, fields, types, false), wire.ChangeCreated)
-	return nil
+	return c.putType(ks, value.UDTOf(keyspace, name, fields, types, false), wire.ChangeCreated)
 }
 
 // checkField refuses types that a field of a user-defined type may not have.
@@ -106,8 +107,14 @@ func (c *change) alterType(stmt *syntax.AlterType) error {
 		return invalid("Altering field types is no longer supported")
 	}
 	fields, types := slices.Clone(old.Fields), slices.Clone(old.Elems)
+	places := make(map[string]int, len(fields)) // of the names from before the statement
+	seen := make(map[string]bool, len(fields))
+	for i, f := range fields {
+		places[f], seen[f] = i, true
+	}
+	used := keyUsers(ks, keyspace, name)
 	for _, f := range stmt.Add {
-		if slices.Contains(fields, f.Name) {
+		if seen[f.Name] {
 			if stmt.AddIfNotExists {
 				continue
 			}
@@ -124,15 +131,16 @@ func (c *change) alterType(stmt *syntax.AlterType) error {
 			return invalid("Cannot add new field %s of type %s to user type %s.%s as it would create a circular reference",
 				f.Name, qualified(t), keyspace, name)
 		}
-		if used := keyUsers(ks, keyspace, name); len(used) > 0 {
+		if len(used) > 0 {
 			return invalid("Cannot add new field %s of type %s to user type %s.%s as the type is being used in partition key by the following tables: %s",
 				f.Name, qualified(t), keyspace, name, strings.Join(used, ", "))
 		}
+		seen[f.Name] = true
 		fields, types = append(fields, f.Name), append(types, t)
 	}
 	for _, r := range stmt.Rename {
-		i := slices.Index(old.Fields, r.From) // all renames of a statement begin with the old names
-		if i < 0 {
+		i, there := places[r.From] // all renames of a statement begin with the old names
+		if !there {
 			if stmt.RenameIfExists {
 				continue
 			}
@@ -140,16 +148,17 @@ func (c *change) alterType(stmt *syntax.AlterType) error {
 		}
 		fields[i] = r.To
 	}
-	for i, f := range fields {
-		if slices.Contains(fields[:i], f) {
+	clear(seen)
+	for _, f := range fields {
+		if seen[f] {
 			return invalid("Duplicate field name %s in type %s", f, keyspace)
 		}
+		seen[f] = true
 	}
 	if slices.Equal(fields, old.Fields) {
 		return nil
 	}
-	c.putType(ks, value.UDTOf(keyspace, name, fields, types, false), wire.ChangeUpdated)
-	return nil
+	return c.putType(ks, value.UDTOf(keyspace, name, fields, types, false), wire.ChangeUpdated)
 }
 
 // qualified formats a type as messages about ALTER TYPE do: user-defined types with their keyspace.
@@ -181,60 +190,26 @@ func keyUsers(ks *schema.Keyspace, keyspace, name string) []string {
 }
 
 // putType adds or replaces a type. It replaces every use of the type in the keyspace too.
-func (c *change) putType(ks *schema.Keyspace, t *value.Type, kind string) {
-	n := *ks
-	n.Types = maps.Clone(ks.Types)
-	if n.Types == nil {
-		n.Types = map[string]*value.Type{}
+func (c *change) putType(ks *schema.Keyspace, t *value.Type, kind string) error {
+	n := ks.WithType(t)
+	for _, name := range slices.Sorted(maps.Keys(n.Types)) {
+		if u := n.Types[name]; u != ks.Types[name] && u.CountParts(value.MaxParts) > value.MaxParts {
+			return analysis.TooManyParts(u)
+		}
 	}
-	n.Types[t.Name] = t
-	if kind == wire.ChangeUpdated {
-		replaceType(&n, t)
-	}
-	c.put(n.Name, &n, wire.SchemaChange{Change: kind, Target: wire.TargetType, Name: t.Name})
-}
-
-// replaceType replaces the earlier form of t, at any depth, in all types and tables of a keyspace.
-func replaceType(ks *schema.Keyspace, t *value.Type) {
-	changed := []*value.Type{t}
-	for len(changed) > 0 {
-		t := changed[0]
-		changed = changed[1:]
-		for name, u := range ks.Types {
-			if name == t.Name {
-				continue
-			}
-			if r := u.Replace(t); r != u {
-				ks.Types[name] = r
-				changed = append(changed, r)
+	for _, name := range slices.Sorted(maps.Keys(n.Tables)) {
+		table := n.Tables[name]
+		if table == ks.Tables[name] {
+			continue
+		}
+		for _, col := range table.All() {
+			if col.Type.CountParts(value.MaxParts) > value.MaxParts {
+				return analysis.TooManyParts(col.Type)
 			}
 		}
-		tables := maps.Clone(ks.Tables)
-		for name, table := range tables {
-			tables[name] = replaceInTable(table, t)
-		}
-		ks.Tables = tables
 	}
-}
-
-func replaceInTable(t *schema.Table, u *value.Type) *schema.Table {
-	uses := false
-	for _, col := range t.Columns {
-		uses = uses || col.Type.Uses(u.Keyspace, u.Name)
-	}
-	if !uses {
-		return t
-	}
-	return rebuild(t, func(cols []*schema.Column) []*schema.Column {
-		for i, col := range cols {
-			if r := col.Type.Replace(u); r != col.Type {
-				n := *col
-				n.Type = r
-				cols[i] = &n
-			}
-		}
-		return cols
-	})
+	c.put(n.Name, n, wire.SchemaChange{Change: kind, Target: wire.TargetType, Name: t.Name})
+	return nil
 }
 
 func (c *change) dropType(stmt *syntax.Drop) error {

@@ -96,37 +96,29 @@ func (k *Keyspace) Without(table string) *Keyspace {
 func (k *Keyspace) WithType(u *value.Type) *Keyspace {
 	n := *k
 	n.Types = make(map[string]*value.Type, len(k.Types)+1)
+	r := &value.Replacer{With: u}
 	for name, t := range k.Types {
-		n.Types[name] = t.Replace(u)
+		n.Types[name] = r.Replace(t)
 	}
 	n.Types[u.Name] = u
 	n.Tables = make(map[string]*Table, len(k.Tables))
 	for name, t := range k.Tables {
-		n.Tables[name] = t.withType(u)
+		n.Tables[name] = t.withType(r)
 	}
 	return &n
 }
 
-// withType returns the table with u in its columns, or t itself if no column uses u.
-func (t *Table) withType(u *value.Type) *Table {
-	var columns []*Column
-	for name, c := range t.Columns {
-		typ := c.Type.Replace(u)
-		if typ == c.Type {
-			continue
-		}
-		if columns == nil {
-			columns = t.All()
-		}
-		changed := *c
-		changed.Type = typ
-		for i := range columns {
-			if columns[i].Name == name {
-				columns[i] = &changed
-			}
+// withType returns the table with the type in its columns, or t itself if no column uses it.
+func (t *Table) withType(r *value.Replacer) *Table {
+	columns, uses := t.All(), false
+	for i, c := range columns {
+		if typ := r.Replace(c.Type); typ != c.Type {
+			changed := *c
+			changed.Type = typ
+			columns[i], uses = &changed, true
 		}
 	}
-	if columns == nil {
+	if !uses {
 		return t
 	}
 	n := NewTable(t.Keyspace, t.Name, columns)

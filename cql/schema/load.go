@@ -29,7 +29,7 @@ type Rows struct {
 
 // Load makes the schema from these rows. It returns an error for a user-defined type that cannot
 // be resolved. Anything else that it does not understand is no error, so that the rest of the
-// schema can be used: a column gets an opaque custom type, and a table without a partition key
+// schema can be used: a column gets an opaque custom type, as does a type of more than value.MaxParts parts, and a table without a partition key
 // (one that is being dropped) is left out.
 func Load(rows Rows) (*Schema, error) {
 	l := loader{schema: &Schema{Keyspaces: map[string]*Keyspace{}}}
@@ -111,8 +111,12 @@ func (l *loader) types(rows []Row) error {
 			}
 			elems[i] = t
 		}
-		k.Types[n.name] = value.UDTOf(n.keyspace, n.name, fields, elems, false)
-		return k.Types[n.name], nil
+		t := value.UDTOf(n.keyspace, n.name, fields, elems, false)
+		if t.CountParts(value.MaxParts) > value.MaxParts {
+			t = value.CustomOf(n.name)
+		}
+		k.Types[n.name] = t
+		return t, nil
 	}
 	for _, r := range rows {
 		if _, err := resolve(name{r.text("keyspace_name"), r.text("type_name")}); err != nil {

@@ -157,6 +157,42 @@ func (t *Type) Multicell() bool {
 // Collection reports whether t is a list, a set or a map.
 func (t *Type) Collection() bool { return t.Kind == List || t.Kind == Set || t.Kind == Map }
 
+// MaxParts is the largest number of parts of a type that a table can have. User-defined types can use
+// each other so that a few short statements declare a type with more parts than a computer has bytes.
+const MaxParts = 10_000
+
+// CountParts returns the number of types in t, itself among them; a user-defined type counts wherever it
+// is used. It stops counting above most.
+func (t *Type) CountParts(most int) int {
+	n := 1
+	for _, e := range t.Elems {
+		if n > most {
+			break
+		}
+		n += e.CountParts(most - n)
+	}
+	return n
+}
+
+// Described returns about how many bytes the native protocol takes to describe t: user-defined types are
+// described with the names of their fields, wherever they are used. It stops counting above most.
+func (t *Type) Described(most int) int {
+	n := 2 + len(t.Keyspace) + len(t.Name)
+	for i, e := range t.Elems {
+		if n > most {
+			break
+		}
+		if t.Kind == UDT {
+			n += 2 + len(t.Fields[i])
+		}
+		n += e.Described(most - n)
+	}
+	if t.Kind == Vector { // it is described by the class of Cassandra, with names in hexadecimal
+		n = 2*n + 50*t.CountParts(most)
+	}
+	return n
+}
+
 // Contains reports whether t is of kind k or contains such a type at any depth.
 func (t *Type) Contains(k Kind) bool {
 	return t.Kind == k || slices.ContainsFunc(t.Elems, func(e *Type) bool { return e.Contains(k) })
@@ -170,24 +206,44 @@ func (t *Type) Uses(keyspace, name string) bool {
 	return slices.ContainsFunc(t.Elems, func(e *Type) bool { return e.Uses(keyspace, name) })
 }
 
-// Replace returns t with every use of the user-defined type u (by keyspace and name) replaced by u.
-// Each use stays frozen or not, as it was.
-func (t *Type) Replace(u *Type) *Type {
-	if t.Kind == UDT && t.Keyspace == u.Keyspace && t.Name == u.Name {
+// A Replacer replaces every use of the user-defined type With (by keyspace and name) by With. Each use
+// stays frozen or not, as it was. What several types share, it replaces once, so that they share it
+// afterwards, too.
+type Replacer struct {
+	With *Type
+
+	done map[*Type]*Type
+}
+
+// Replace returns t with its uses replaced; t itself if it has none.
+func (r *Replacer) Replace(t *Type) *Type {
+	if n, ok := r.done[t]; ok {
+		return n
+	}
+	n := r.replace(t)
+	if r.done == nil {
+		r.done = map[*Type]*Type{}
+	}
+	r.done[t] = n
+	return n
+}
+
+func (r *Replacer) replace(t *Type) *Type {
+	if t.Kind == UDT && t.Keyspace == r.With.Keyspace && t.Name == r.With.Name {
 		if t.Frozen {
-			return u.Freeze()
+			return r.With.Freeze()
 		}
-		n := *u
+		n := *r.With
 		n.Frozen = false
 		return &n
 	}
 	elems := t.Elems
 	for i, e := range t.Elems {
-		if r := e.Replace(u); r != e {
+		if n := r.Replace(e); n != e {
 			if &elems[0] == &t.Elems[0] {
 				elems = slices.Clone(t.Elems)
 			}
-			elems[i] = r
+			elems[i] = n
 		}
 	}
 	if len(elems) == 0 || &elems[0] == &t.Elems[0] {

@@ -124,7 +124,7 @@ func TestWhatIsKeptAndWhatIsNot(t *testing.T) {
 	})
 }
 
-// What may expire is not kept.
+// The cache keeps no rows that may expire.
 func TestExpiringTables(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t, nil)
@@ -141,7 +141,7 @@ func TestExpiringTables(t *testing.T) {
 	})
 }
 
-// After a write a store may be behind: for so long nothing is kept.
+// After a write, the store's reads may be behind. The cache keeps nothing during that time.
 func TestSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t, func(o *Options) { o.Settle = 3 * time.Second })
@@ -156,8 +156,8 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// A read that began while the store could be behind a write is not shared later on: it may have
-// read what was before the write, which others have seen by then.
+// If a read began while the store could be behind a write, later reads must not join it. It may
+// return the state before the write, after others have seen the write.
 func TestReadsThatBeganInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t, func(o *Options) { o.Settle = 3 * time.Second })
@@ -187,7 +187,8 @@ func TestReadsThatBeganInDoubt(t *testing.T) {
 	})
 }
 
-// Identical reads share a request, whose sender may give up; the last who gives up ends it.
+// Identical reads share a request. Its sender may give up; when the last reader gives up, the
+// request ends.
 func TestReadsShareARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t, nil)
@@ -240,7 +241,7 @@ func TestReadsShareARequest(t *testing.T) {
 	})
 }
 
-// What a SELECT gives must depend on its partition alone.
+// The result of a SELECT that the cache keeps must depend on its partition alone.
 func TestStatementsThatAreKept(t *testing.T) {
 	var s statements
 	for text, want := range map[string]kind{

@@ -9,12 +9,12 @@
 // aggregate, no paging state. All other requests go to the store unchanged. The promises are
 // those of dynamodoor/cache:
 //
-//  1. An answer kept for one account is never shown to another.
-//  2. After a write through this door is acknowledged, no later read of its partition through
-//     this door returns older data. Writes made elsewhere are seen after Options.TTL at most.
+//  1. The cache never shows one account an answer that it keeps for another.
+//  2. After a write through this door is acknowledged, no later read of its partition through this
+//     door returns older data. Reads see other writes after Options.TTL at the latest.
 //  3. Answers are the store's, byte for byte.
 //  4. A client that gives up ends only its own request.
-//  5. Memory is bounded by Options.Size, in bytes. What is known of prepared statements
+//  5. Memory is bounded by Options.Size, in bytes. The memory for prepared statements
 //     (maxStatements) comes on top.
 //
 // # How the second promise is kept

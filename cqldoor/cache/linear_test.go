@@ -24,9 +24,9 @@ const (
 	writeText = "UPDATE ks.t SET c = c + 1 WHERE k = ?"
 )
 
-// TestLinearizable has 64 writers and 32 readers on 16 partitions, over a store that takes its
-// time before and after it does what it is asked, and fails now and then, having done it or not,
-// as dynamodoor/cache's test of that name.
+// TestLinearizable lets 64 writers and 32 readers use 16 partitions. The store waits before and
+// after it executes a request. Now and then it reports an error, for a request that it has executed
+// or not. The test of this name in dynamodoor/cache is similar.
 func TestLinearizable(t *testing.T) { synctest.Test(t, linearizable) }
 
 func linearizable(t *testing.T) {

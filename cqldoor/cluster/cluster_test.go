@@ -193,8 +193,13 @@ func TestNotSent(t *testing.T) {
 	l := open(t, cl, store.LinkOptions{})
 	s.stop()
 	eventually(t, "the connections are gone", func() bool { return !l.(*link).p.connected() })
-	for _, op := range []wire.Op{wire.OpQuery, wire.OpExecute, wire.OpBatch} {
-		wantError(t, wire.V5, ask(t, l, op, query(wire.V5, "INSERT INTO a (b) VALUES (1)")), wire.CodeOverloaded)
+	params := wire.Params{Consistency: wire.One}
+	for op, body := range map[wire.Op][]byte{
+		wire.OpQuery:   query(wire.V5, "INSERT INTO a (b) VALUES (1)"),
+		wire.OpExecute: wire.AppendExecute(nil, wire.V5, &wire.Execute{ID: []byte("id"), Params: params}),
+		wire.OpBatch:   wire.AppendBatch(nil, wire.V5, &wire.Batch{Params: params}),
+	} {
+		wantError(t, wire.V5, ask(t, l, op, body), wire.CodeOverloaded)
 	}
 	refused(t, cl, store.LinkOptions{Keyspace: "other"}, wire.CodeOverloaded)
 	t.Run("and back", func(t *testing.T) {

@@ -26,8 +26,8 @@ const (
 // conn is one connection to one host after its handshake. Its streams are slots: each slot holds
 // the receiver of a response and the request that may have to be sent again.
 //
-// Nothing is appended to t, and t is not flushed, while mu is held. t may call the pool, which then
-// sends waiting requests, also on this connection.
+// A goroutine that has locked mu neither appends to t nor flushes it. t may call the pool, which
+// then sends waiting requests, also on this connection.
 type conn struct {
 	t       *transport.Conn
 	version wire.Version
@@ -90,6 +90,7 @@ func (c *conn) queue(req wire.Message, to store.Receiver, tag uint32) (id int16,
 	if !c.takes() {
 		return 0, false
 	}
+	paged := pages(c.version, req)
 	c.mu.Lock()
 	if c.ended.Load() {
 		c.mu.Unlock()
@@ -98,6 +99,16 @@ func (c *conn) queue(req wire.Message, to store.Receiver, tag uint32) (id int16,
 	if id, ok = c.takeFree(); !ok {
 		c.mu.Unlock()
 		return 0, false
+	}
+	var after int16
+	if paged {
+		if after, ok = c.takeFree(); !ok {
+			c.free = append(c.free, id)
+			c.mu.Unlock()
+			return 0, false
+		}
+		o := &c.slots[after]
+		o.to, o.op, o.since, o.gone, o.read = ignore{}, wire.OpOptions, c.tick.Load(), false, false
 	}
 	s := &c.slots[id]
 	s.to, s.tag, s.op, s.flags, s.since = to, tag, req.Op, req.Flags, c.tick.Load()
@@ -114,8 +125,16 @@ func (c *conn) queue(req wire.Message, to store.Receiver, tag uint32) (id int16,
 		}
 	}
 	c.mu.Unlock()
-	c.inFlight.Add(1)
-	if c.t.Append(wire.Header{Version: c.version, Flags: req.Flags, Stream: id, Op: req.Op}, req.Body) > maxPending {
+	h := wire.Header{Version: c.version, Flags: req.Flags, Stream: id, Op: req.Op}
+	var pending int
+	if paged {
+		c.inFlight.Add(2)
+		pending = c.t.AppendBoth(h, req.Body, wire.Header{Version: c.version, Stream: after, Op: wire.OpOptions})
+	} else {
+		c.inFlight.Add(1)
+		pending = c.t.Append(h, req.Body)
+	}
+	if pending > maxPending {
 		c.full.Store(true)
 	}
 	return id, true

@@ -35,6 +35,10 @@ func (l *link) Forward(ctx context.Context, req wire.Message, to store.Receiver,
 		l.refuse(to, tag, whyGone)
 		return
 	}
+	if e := undecodable(l.p.options.Version, req); e != nil {
+		to.Receive(tag, wire.Message{Op: wire.OpError, Body: e.Append(nil, l.p.options.Version)})
+		return
+	}
 	if req.Op == wire.OpPrepare {
 		to = l.p.cluster.prepared.learn(l.p.options.Version, l.p.options.Keyspace, req, to, tag)
 	}

@@ -19,7 +19,8 @@ import (
 //   - Write timeout: means exactly "may or may not have been applied". No driver repeats one of
 //     type SIMPLE or UNLOGGED_BATCH by itself (they repeat BATCH_LOG), and an application that
 //     can repeat it knows to.
-//   - Server error: Python repeats it like Overloaded, and it tells nothing.
+//   - Server error: Python repeats it like Overloaded, and it does not say whether the request was
+//     executed.
 //
 // So the door answers Overloaded for a request that was not sent, a SELECT or a PREPARE. It
 // answers everything else with a write timeout with nothing received.

@@ -47,8 +47,8 @@ type Options struct {
 	// first. 0 means 75 s.
 	RequestTimeout time.Duration
 
-	// Heartbeat is the silence after which a connection is asked for a sign of life, and the time
-	// that it then has to answer. 0 means 10 s.
+	// Heartbeat is the silence after which the package sends a heartbeat on a connection, and the
+	// time in which the host must answer it. 0 means 10 s.
 	Heartbeat time.Duration
 
 	// IdlePool is the time after which a pool without links is closed. 0 means a minute.

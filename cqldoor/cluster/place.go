@@ -20,9 +20,9 @@ func (e *UnknownPlaceError) Error() string {
 	return fmt.Sprintf("the cluster has no %s %q; it has %s", e.What, e.Name, strings.Join(e.Known, ", "))
 }
 
-// localDC returns the data centre whose hosts are used: the one of the options, or that of the
-// first host that was reached. rows are those of system.local and system.peers. Only the first call
-// checks the names in the options, because nodes may come and go later.
+// localDC returns the data centre whose hosts the package uses: that of the options, or the data
+// centre of the first host that it reached. rows are those of system.local and system.peers. Only
+// the first call checks the names in the options, because nodes may come and go later.
 func (cl *Cluster) localDC(rows []map[string][]byte) (string, error) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()

@@ -298,7 +298,7 @@ func (p *pool) keep(ctx context.Context, k *keeper) {
 		// Requests that wait for the host cause many attempts, and most need no log line.
 		if now := time.Now(); now.Sub(reported) >= longestPause {
 			reported = now
-			p.cluster.opts.Log.Warn("cannot connect to a host of the cluster; it is tried again and again", "error", err)
+			p.cluster.opts.Log.Warn("cannot connect to a host of the cluster; the door tries again and again", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -41,6 +41,7 @@ type server struct {
 	stopped  bool
 	dials    []string // "user/keyspace" of each connection after its handshake
 	handle   func(s *session, h wire.Header, body []byte)
+	came     func(op wire.Op) // is told of each message; nil: nobody is
 	wg       sync.WaitGroup
 }
 
@@ -163,6 +164,9 @@ func (ss *session) serve() {
 		h, body, err := ss.Next()
 		if err != nil {
 			return
+		}
+		if ss.srv.came != nil {
+			ss.srv.came(h.Op)
 		}
 		switch h.Op {
 		case wire.OpStartup:

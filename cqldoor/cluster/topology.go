@@ -69,8 +69,8 @@ func (cl *Cluster) place(ctx context.Context, c *conn, rows []map[string][]byte,
 }
 
 // AppendNodes implements store.Locator. It appends the replicas that have connections: first those
-// in the door's own rack, then those in other racks, then those that are silent. The best are the
-// first of these kinds that there is.
+// in the door's own rack, then those in other racks, then those that are silent. The best replicas
+// are those of the first of these kinds that is not empty.
 func (cl *Cluster) AppendNodes(dst []int, keyspace string, key []byte) (nodes []int, best int) {
 	t := cl.topology.Load()
 	if t == nil || t.keyspaces[keyspace] == nil {

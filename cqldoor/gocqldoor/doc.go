@@ -10,17 +10,17 @@
 //	cluster.HostDialer = door
 //	session, err := cluster.CreateSession()
 //
-// A table that is created WITH write_sharding, or that a shard rule names, is sharded. Requests
-// on all other tables are forwarded. Options.Store replaces the cluster: with the embedded engine
-// (package engine) a test has a Cassandra in its own process.
+// A table is sharded if it is created WITH write_sharding, or if a shard rule names it. The door
+// forwards requests on all other tables. Options.Store replaces the cluster: with the embedded
+// engine (package engine) a test has a Cassandra in its own process.
 //
 // It promises:
 //
 //  1. The driver's sessions authenticate at the cluster as themselves, and have exactly their
 //     own rights. The door's own account reads the schema and keeps the catalogue.
-//  2. Messages about plain tables are sent unchanged.
+//  2. The door sends messages about plain tables unchanged.
 //  3. Several doors, in programs or in evenkeel serve, may share one cluster.
-//  4. After Close nothing that New has started runs on. Close the sessions first.
+//  4. After Close, nothing runs that New has started. Close the sessions first.
 //
 // A session sees one host, the door, which spreads requests over the hosts of the cluster. So the
 // driver's host policies and its ClusterConfig.SslOpts have no effect: set Options.TLS for TLS with

@@ -34,7 +34,8 @@ type Options struct {
 	Contacts []string
 
 	// LocalDC is the data centre whose hosts get all requests; "" for that of the contact point
-	// that is reached first. Rack is the one whose replicas come first there; "" for no preference.
+	// that the door reaches first. Rack is the rack whose replicas come first there; "" for no
+	// preference.
 	LocalDC, Rack string
 
 	// Username and Password are the door's own account, if the cluster wants one. The door reads
@@ -54,8 +55,8 @@ type Options struct {
 	// store has.
 	Rules *shardrules.Rules
 
-	// Lease is how long the door may use what it knows of tables, if the catalogue does not say
-	// so yet. Default 2 seconds, as in evenkeel serve.
+	// Lease is how long the door may use what it has read about tables, if the catalogue does not
+	// say so yet. Default 2 seconds, as in evenkeel serve.
 	Lease time.Duration
 
 	// Hints is how long the cluster may take to deliver a write that it has accepted: its

@@ -69,7 +69,7 @@ func exec(t *testing.T, s *gocql.Session, text string, values ...any) {
 	}
 }
 
-// A program has sharded tables and plain ones, in the order of its own, page by page, through
+// A program uses sharded and plain tables, reads them in clustering order and page by page, through
 // several connections at once.
 func TestProgram(t *testing.T) {
 	for name, door := range map[string]func(*testing.T) *gocqldoor.Dialer{

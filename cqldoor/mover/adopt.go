@@ -85,7 +85,7 @@ func (m *Mover) CheckPlaces(ctx context.Context, t, logical *schema.Table, l *sh
 		if err := p.pace.rest(ctx, pageRows/unitRows); err != nil {
 			return err
 		}
-		got, err := p.query(ctx, scan, statement{text, nil}, state)
+		got, err := p.query(ctx, scan, statement{text: text}, state)
 		if err != nil {
 			return fmt.Errorf("read the rows of %s.%s: %w", t.Keyspace, t.Name, err)
 		}
@@ -154,7 +154,7 @@ func (c *placeCheck) add(f found) {
 	}
 }
 
-// enough reports whether the error can be told without reading further.
+// enough reports whether the mover has read enough rows for the error's text.
 func (c *placeCheck) enough() bool {
 	return len(c.wrong) > 0 && (c.after >= mostAfter || len(c.wrong) == mostNamed && len(c.sample) >= min(mostSample, 100))
 }
@@ -196,7 +196,7 @@ func (c *placeCheck) err() error {
 }
 
 // Misplaced is the error for a table with rows that are not where its layout puts them. Rows names the
-// first ones. Advice says what else may fit.
+// first of these rows. Advice names another declaration that may fit.
 type Misplaced struct{ Rows, Advice string }
 
 func (m *Misplaced) Error() string { return "rows are not where the layout says: " + m.Rows }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/store"
@@ -79,10 +80,14 @@ func (b *backend) query(ctx context.Context, cl wire.Consistency, s statement, s
 	})
 }
 
-// batch sends several statements on one physical partition, prepared. The store applies all or none.
+// batch sends several statements, prepared. The store applies all or none.
 func (b *backend) batch(ctx context.Context, cl wire.Consistency, parts []statement) error {
+	kind := wire.BatchUnlogged // the store applies the writes to one partition atomically
+	if slices.ContainsFunc(parts, func(s statement) bool { return s.logged }) {
+		kind = wire.BatchLogged
+	}
 	_, err := b.send(ctx, func(link store.Link, v wire.Version) (wire.Message, error) {
-		all := wire.Batch{Type: wire.BatchUnlogged, Count: len(parts), Params: wire.Params{Consistency: cl}}
+		all := wire.Batch{Type: kind, Count: len(parts), Params: wire.Params{Consistency: cl}}
 		for _, s := range parts {
 			ids, err := b.prepare(ctx, link, v, s.text)
 			if err != nil {

@@ -16,14 +16,14 @@
 //     of its cells. The row marker gets the time of the oldest cell, or the change's start if
 //     the row has no cell. If all its cells expire, the marker expires with the last of them.
 //  2. A pass that was interrupted continues from its position.
-//  3. A mover that was taken for dead publishes nothing. Each publication is a conditional
-//     write that names the entry on which it is based, and a mover that takes a change over
-//     publishes first.
-//  4. Refuse refuses a table whose rows cannot be moved so before a change begins.
-//  5. The mover sends no more to the store at a time than the store answers in good time, and slows
+//  3. If another mover has taken a change over, the first one publishes nothing more. Each
+//     publication is a conditional write that names the entry on which it is based, and a mover
+//     that takes a change over publishes first.
+//  4. Before a change begins, Refuse refuses a table whose rows cannot be moved in this way.
+//  5. The mover limits its requests in flight so that the store answers them in good time. It slows
 //     down when clients of its door wait longer than without it. It never stops for them (pace.go).
 //  6. A request of the mover concerns one physical partition, and a bounded number of rows (unit.go).
 //
 // It imports catalog, cql/describe, cql/schema, cql/store, cql/syntax, cql/value, cql/wire,
-// cqldoor/plan, reshard and shard.
+// cqldoor/plan, deadline, reshard and shard.
 package mover

@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -28,6 +29,7 @@ type Catalogue interface {
 	Remove(ctx context.Context, e *catalog.Entry) error
 	Agree(ctx context.Context) bool
 	EnsureBuckets(ctx context.Context) error
+	Spread(ctx context.Context, keyspace, table string) error
 }
 
 // Doors are the doors in front of the store, including this one.
@@ -54,24 +56,28 @@ type Options struct {
 	Catalogue Catalogue
 	Doors     Doors
 	Now       func() time.Time
-	Self      [16]byte // identifies this mover; a door draws a new one each time it starts
+	Stamps    func() time.Time // the store's time, by which the mover stamps deletions and the beginning of a change; default Now
+	Self      [16]byte         // identifies this mover; a door draws a new one each time it starts
 
 	// Hints is how late the store may still deliver a write as a hint. 0: it has no hints.
 	Hints time.Duration
 
-	// Clients tells how this door's clients are served. The mover slows down when they wait longer
-	// than without it. nil: nobody knows.
+	// Clients returns how this door has served its clients. The mover slows down when they wait
+	// longer than without it. nil: this is unknown.
 	Clients func() Served
 
 	// Buckets is called before a row is copied to a bucket of time.
 	Buckets Announce
+
+	// Shards returns how many shards a partition key has now, by the id of a table of strategy rollover.
+	Shards func(table [16]byte, key [][]byte) int
 
 	// Poll is the interval at which a waiting mover looks again. Default 200 ms.
 	Poll time.Duration
 	Log  *slog.Logger
 }
 
-// Mover carries out changes of layout. It can carry out those of several tables concurrently.
+// Mover carries out changes of layout, of several tables concurrently.
 type Mover struct {
 	opts    Options
 	backend *backend
@@ -82,6 +88,9 @@ type Mover struct {
 func New(o Options) *Mover {
 	if o.Poll <= 0 {
 		o.Poll = 200 * time.Millisecond
+	}
+	if o.Stamps == nil {
+		o.Stamps = o.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -164,6 +173,9 @@ func (j *journey) load(ctx context.Context) error {
 	if j.table, err = between(s, e); err != nil && !(e.Second != nil && e.Change.Back && e.Change.Step != reshard.Switched && e.Change.Step != reshard.Switching) {
 		return err // a second table that will only be dropped may have changed
 	}
+	if j.table != nil {
+		j.table.shards = func(key [][]byte) int { return j.opts.Shards(e.ID, key) }
+	}
 	return j.begin(ctx)
 }
 
@@ -236,7 +248,7 @@ func (j *journey) begin(ctx context.Context) error {
 }
 
 func (j *journey) pause(ctx context.Context) error {
-	if err := sleep(ctx, j.opts.Poll); err != nil {
+	if err := deadline.Sleep(ctx, j.opts.Poll); err != nil {
 		return err
 	}
 	return j.beat(ctx)
@@ -313,19 +325,18 @@ func (j *journey) barrier(ctx context.Context) error {
 	for {
 		select {
 		case err := <-done:
-			if err == nil {
-				j.passed, j.without = e.Layout.Generation, without
+			if err != nil {
+				return err
 			}
-			if c := e.Change; err == nil && without && c.Step == reshard.Announced && !c.Back && e.Layout.Plain() && e.Physical == e.Table {
-				// A door that vanished may still forward to the plain table statements that it
-				// judged before.
-				back, err := c.TakeBack()
-				if err != nil {
+			if c := e.Change; e.Second != nil && c.Step.Revocable() && !c.Back {
+				if why, err := j.against(ctx, e); err != nil {
 					return err
+				} else if why != "" {
+					return j.takeBack(ctx, e, why)
 				}
-				return j.publish(ctx, e.Changing(e.Next, back))
 			}
-			return err
+			j.passed, j.without = e.Layout.Generation, without
+			return nil
 		case <-time.After(j.opts.Poll):
 			err := j.beat(ctx)
 			if err == nil {
@@ -338,6 +349,16 @@ func (j *journey) barrier(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// takeBack takes the change back for a reason that was found after the change had begun.
+func (j *journey) takeBack(ctx context.Context, e *catalog.Entry, why string) error {
+	j.opts.Log.Warn("a change of layout is taken back", "table", e.String(), "why", why)
+	back, err := e.Change.TakeBack()
+	if err != nil {
+		return err
+	}
+	return j.publish(ctx, e.Changing(e.Next, back))
 }
 
 // isQuiet reports whether no write can reach an old place late any more.
@@ -380,7 +401,7 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	if err != nil {
 		return err
 	}
-	p := &pass{table: j.table, only: only, backend: j.backend, buckets: j.opts.Buckets, pace: newPace(j.opts.Now, j.opts.Clients), now: j.opts.Now, all: todo.AtAll(), work: todo}
+	p := &pass{table: j.table, only: only, backend: j.backend, buckets: j.opts.Buckets, pace: newPace(j.opts.Now, j.opts.Clients), now: j.opts.Now, stamps: j.opts.Stamps, all: todo.AtAll(), work: todo}
 	if todo == reshard.Copy && !j.record.Begun && j.record.Sofar.Total == 0 {
 		p.work, p.all = reshard.Wait, false
 		p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a partial count is not a total

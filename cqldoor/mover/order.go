@@ -16,9 +16,9 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// skew is the largest number of microseconds by which the clock of another host may be ahead of the
-// one that starts a change. A write with an earlier timestamp may be older than a deletion before
-// the change.
+// skew is the largest number of microseconds by which a clock that stamped deletions before a change may be
+// ahead of the store's clock as the door that starts the change knows it. A write with an earlier timestamp may
+// be older than such a deletion.
 const skew = 1_000_000
 
 // top returns the highest shard number that a layout uses or has used.
@@ -62,7 +62,7 @@ func (m *Mover) begin(ctx context.Context, was, e *catalog.Entry, to *shard.Layo
 	if to.Last() > shard.MaxBase {
 		return nil, wire.Invalidf("write_sharding: table %s has used up the numbers of shards", e)
 	}
-	c, err := reshard.Change{Started: m.opts.Now().UnixMicro(), Skew: skew, Owner: m.opts.Self, Counter: 1}.Publish(reshard.Announced)
+	c, err := reshard.Change{Started: m.opts.Stamps().UnixMicro(), Skew: skew, Owner: m.opts.Self, Counter: 1}.Publish(reshard.Announced)
 	if err != nil {
 		return nil, err
 	}
@@ -248,6 +248,6 @@ func (m *Mover) count(ctx context.Context, e *catalog.Entry, physical *schema.Ta
 	if err != nil {
 		return counts{}, err
 	}
-	p := &pass{table: t, backend: m.backend, pace: newPace(m.opts.Now, m.opts.Clients), now: m.opts.Now, work: reshard.Wait, at: func(int64, counts, counts) error { return nil }}
+	p := &pass{table: t, backend: m.backend, pace: newPace(m.opts.Now, m.opts.Clients), stamps: m.opts.Stamps, now: m.opts.Now, work: reshard.Wait, at: func(int64, counts, counts) error { return nil }}
 	return p.run(ctx, math.MinInt64, counts{})
 }

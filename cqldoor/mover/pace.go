@@ -6,6 +6,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/evenkeel/evenkeel/deadline"
 )
 
 // kind is the kind of a request that the mover sends to the store.
@@ -91,7 +93,7 @@ func (p *pace) latency() [2]float64 {
 	return out
 }
 
-// window is the number of requests after which the level is set anew.
+// window is the number of requests after which pace adjusts the level.
 const window = 16
 
 // observe takes the duration of a request and whether the store failed to serve it.
@@ -137,9 +139,9 @@ func (p *pace) set(level float64) {
 // burst is the number of units after which the mover rests, and longest is how long it rests at the
 // lowest level. So it handles some thousands of units in a second at that level, if the store does.
 //
-// settle is how long the mover rests before it works, to see how clients are served without it.
-// glance is how long it watches clients before it judges, if they send few requests or more, and stare
-// otherwise.
+// settle is how long the mover rests before it works, to see how the door serves clients without
+// it. glance is how long it watches clients before it judges, if they send enough requests;
+// otherwise it watches them for stare.
 const (
 	burst   = 32
 	longest = 10 * time.Millisecond
@@ -152,21 +154,9 @@ const (
 // rest waits as long as the mover is to do nothing. The mover calls it before it handles units.
 func (p *pace) rest(ctx context.Context, units int) error {
 	if t := p.due(units); t > 0 {
-		return sleep(ctx, t)
+		return deadline.Sleep(ctx, t)
 	}
 	return nil
-}
-
-// sleep waits for a time, or until the context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // due returns how long the mover is to rest before it handles units.

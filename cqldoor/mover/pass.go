@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -34,6 +35,7 @@ type pass struct {
 	backend *backend
 	pace    *pace
 	now     func() time.Time
+	stamps  func() time.Time // the store's time, for deletions
 	work    reshard.Work
 	all     bool // read every replica
 	buckets Announce
@@ -77,7 +79,7 @@ func (p *pass) try(ctx context.Context, of kind, do func() (page, error)) (page,
 		if !failed || try == maxTry {
 			return got, err
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := deadline.Sleep(ctx, wait); err != nil {
 			return page{}, err
 		}
 		wait = min(2*wait, 5*time.Second)
@@ -98,7 +100,7 @@ func transient(err error) bool {
 	return false
 }
 
-// write sends statements on one physical partition. The store applies all or none.
+// write sends statements. The store applies all or none.
 func (p *pass) write(ctx context.Context, parts []statement) error {
 	_, err := p.try(ctx, write, func() (page, error) {
 		switch len(parts) {
@@ -185,7 +187,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 		if err := p.pace.rest(ctx, pageRows/unitRows); err != nil {
 			return err
 		}
-		got, err := p.query(ctx, scan, statement{text, values}, state)
+		got, err := p.query(ctx, scan, statement{text: text, values: values}, state)
 		if err != nil {
 			return err
 		}
@@ -215,7 +217,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 				switch {
 				case skip:
 					work.do(func() error {
-						return p.write(ctx, []statement{p.table.removePartition(&r, p.now().UnixMicro())})
+						return p.write(ctx, []statement{p.table.removePartition(&r, p.stamps().UnixMicro())})
 					})
 				case len(statics) > 0 && occupied(statics):
 					p.take(ctx, work, &open, &row{key: r.key, at: r.at, there: true, cells: statics}, c)

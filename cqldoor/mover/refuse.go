@@ -18,11 +18,14 @@ import (
 func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []string {
 	var why []string
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	for _, s := range []shard.Strategy{from.Strategy, to.Strategy} {
-		if s.Anywhere() {
-			add("strategy '%s' puts a row in any shard: its layout cannot be changed while the table is in use", s)
-			break
-		}
+	switch {
+	case from.Strategy == shard.Rollover && to.Strategy == shard.Rollover:
+		add("'rows', 'bytes' and 'max' of strategy 'rollover' cannot be changed while the table is in use yet")
+	case to.Strategy == shard.Rollover:
+		add("its rows cannot be moved to shards of strategy 'rollover': they keep the times at which they were written, and each shard but the first has an opening and no older cells, " +
+			"so that all rows of a key would be in shard 1; create a table with this strategy, and write the rows to it anew")
+	case from.Strategy == shard.Random || to.Strategy == shard.Random:
+		add("strategy 'random' puts a row in any shard: its layout cannot be changed while the table is in use")
 	}
 	if len(from.Epochs) > 0 || len(from.Rows) > 0 || len(to.Epochs) > 0 || len(to.Rows) > 0 || (from.Keys.Len() > 0 || to.Keys.Len() > 0) && !ofKeys(from, to) {
 		add("layouts with epochs or entries of keys cannot be changed by moving rows yet")
@@ -62,7 +65,7 @@ func ofKeys(from, to *shard.Layout) bool {
 }
 
 // ToKey returns the layout in which a key has its own number of shards. key is serialized. As with
-// To, places to which rows may move are ones that the key never had.
+// To, rows move only to places that the key never had.
 func ToKey(from *shard.Layout, key []byte, n int) (*shard.Layout, error) {
 	if len(from.Epochs) > 0 {
 		return nil, errors.New("a table with epochs of keys cannot give one key a number of shards of its own yet")

@@ -19,6 +19,8 @@ type Table struct {
 	started  int64 // start of the change, in microseconds
 
 	from, to *side // the physical tables of the old and the new places; equal if there is only one
+
+	shards func(key [][]byte) int // how many shards a key has now, for an old layout of strategy rollover
 }
 
 // NewTable makes a Table of the physical tables of the old and the new places and of the door's
@@ -101,12 +103,49 @@ func readCells(raw [][]byte) []cell {
 	return out
 }
 
-// places returns the places of a row under the two layouts.
+// places returns the places of a row under the two layouts. Under strategy rollover the old place is
+// plan.AnyShard. If the row was read at its old place, the old place is the shard where it was read.
 func (t *Table) places(r *row) (old, new place) {
 	if r.clustering == nil {
 		return place{t.from, t.old.Home(r.key)}, place{t.to, t.new.Home(r.key)}
 	}
-	return place{t.from, t.old.ShardOfRow(r.key, r.clustering)}, place{t.to, t.new.ShardOfRow(r.key, r.clustering)}
+	old, new = place{t.from, t.old.PlaceOf(r.key, r.clustering)}, place{t.to, t.new.PlaceOf(r.key, r.clustering)}
+	if old.shard == plan.AnyShard && r.at.side == t.from {
+		old.shard = r.at.shard
+	}
+	return old, new
+}
+
+// partitions returns the physical partitions that can have cells of a row at a place.
+func (t *Table) partitions(r *row, at place) []place {
+	if at.shard != plan.AnyShard {
+		return []place{at}
+	}
+	var out []place
+	for n := range t.shards(r.key) {
+		out = append(out, place{at.side, n + 1})
+	}
+	return out
+}
+
+// any returns the place of a whole row. The mover has read a part of the row at the place at. Under
+// strategy rollover, the whole row is in all shards of the key.
+func (t *Table) any(at place) place {
+	if at.side == t.from && t.old.Layout.Strategy.Anywhere() {
+		at.shard = plan.AnyShard
+	}
+	return at
+}
+
+// merge adds the cells that another physical partition has of a row. Of two versions of a cell, the newer
+// one counts.
+func (r *row) merge(o *row) {
+	r.there = r.there || o.there
+	for i, x := range o.cells {
+		if y := r.cells[i]; x.value != nil && (y.value == nil || x.time > y.time || x.time == y.time && bytes.Compare(x.value, y.value) > 0) {
+			r.cells[i] = x
+		}
+	}
 }
 
 // alike reports whether two places hold the same values and write times for a row.
@@ -127,6 +166,7 @@ func alike(a, b *row) bool {
 type statement struct {
 	text   string
 	values [][]byte
+	logged bool // its batch has statements on several physical partitions
 }
 
 func bigint(n int64) []byte   { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
@@ -146,6 +186,9 @@ func using(time int64, ttl int32) statement {
 func (t *Table) copyTo(r *row, at place) []statement {
 	if !r.there {
 		return nil
+	}
+	if at.shard == plan.AnyShard {
+		at.shard = plan.CopiedTo
 	}
 	var parts []statement
 	columns := at.columnsOf(r)
@@ -210,6 +253,20 @@ func (t *Table) marker(r *row) (time int64, ttl int32) {
 		ttl = 0
 	}
 	return time, ttl
+}
+
+// drops returns drop for each physical partition that can have cells of a row.
+func (t *Table) drops(r, other *row) (parts []statement) {
+	in := t.partitions(r, r.at)
+	for _, at := range in {
+		part := *r
+		part.at = at
+		for _, s := range t.drop(&part, other) {
+			s.logged = len(in) > 1
+			parts = append(parts, s)
+		}
+	}
+	return parts
 }
 
 // drop returns the statements that delete cells at a row's place. The mover has copied all cells to

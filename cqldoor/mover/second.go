@@ -24,7 +24,7 @@ import (
 
 // A change that plan.Apart describes fills a second physical table. From unsharded to sharded, the second
 // table has the shard in its key; from sharded to unsharded, it does not have it. To and from strategy
-// time both have it. The mover writes the table's
+// time, and from strategy rollover, both have it. The mover writes the table's
 // name to the catalogue before it makes the table, so that a door that dies in between leaves no
 // unknown table. When the change has ended, the mover drops the table that no longer has the rows.
 
@@ -302,6 +302,33 @@ func (m *Mover) fill(ctx context.Context, e *catalog.Entry, t *schema.Table, to 
 	return m.begin(ctx, e, e.Filling(catalog.Second{Physical: second.Name, ID: second.ID}), To(e.Layout, to, 0))
 }
 
+// against returns the reason why a change to a second table cannot go on, or "". The mover calls it when
+// all doors know the change's step. Before that, doors forwarded statements that alter the table. A door
+// that stood still may have sent such a statement late.
+func (m *Mover) against(ctx context.Context, e *catalog.Entry) (why string, err error) {
+	// A door that cannot renew its lease looks at one replica before it forwards to the plain table.
+	if e.Change.Step == reshard.Announced {
+		if err := m.opts.Catalogue.Spread(ctx, e.Keyspace, e.Table); err != nil {
+			return "", err
+		}
+	}
+	s, err := m.opts.Catalogue.Schema(ctx, e.Keyspace)
+	if err != nil {
+		return "", err
+	}
+	first, second := s.Table(e.Keyspace, e.Physical), s.Table(e.Keyspace, e.Second.Physical)
+	if first == nil || second == nil {
+		return "one of its two tables is gone", nil
+	}
+	if more := RefuseSecond(s.Keyspaces[e.Keyspace], first, e.Layout, e.Next); len(more) > 0 {
+		return strings.Join(more, "; "), nil
+	}
+	if describe.Stated(reshaped(first, second.Name, e.Layout, e.Next)) != describe.Stated(second) {
+		return "the table was altered after the change had begun", nil
+	}
+	return "", nil
+}
+
 // Tidy drops the second table of an entry whose change has ended. It removes the entry if the table
 // is plain without it.
 func (m *Mover) Tidy(ctx context.Context, keyspace, table string) error {
@@ -331,6 +358,9 @@ func (m *Mover) tidy(ctx context.Context, e *catalog.Entry) error {
 		m.opts.Catalogue.Agree(ctx)
 	}
 	if err := catalog.NewBuckets(m.opts.Session).Forget(ctx, e.Second.ID); err != nil {
+		return err
+	}
+	if err := catalog.NewRollovers(m.opts.Session, [16]byte{}).Forget(ctx, e.Second.ID); err != nil {
 		return err
 	}
 	if e.Layout.Plain() && e.Physical == e.Table {

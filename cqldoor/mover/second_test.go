@@ -198,6 +198,28 @@ func TestPlainTakenBack(t *testing.T) {
 	}
 }
 
+// TestPlainAltered alters the table before all doors know of the change, which is then taken back.
+func TestPlainAltered(t *testing.T) {
+	w, want := newPlainWorld(t)
+	altered := false
+	m := w.mover(w.store, alone{at: func(e *catalog.Entry) {
+		if e.Change != nil && e.Change.Step == reshard.Announced && !altered {
+			altered = true
+			w.exec("ALTER TABLE k.p WITH comment = 'late'")
+		}
+	}})
+	w.startPlain(m, 3)
+	if err := m.Run(t.Context(), "k", "p"); err != nil {
+		t.Fatal(err)
+	}
+	if e := w.plainEntry(); e != nil || !altered {
+		t.Fatalf("the change of an altered table is not taken back: %+v", e)
+	}
+	if got := w.rows("p", nil); !reflect.DeepEqual(got, want) || w.table("p").Options["comment"] != "late" {
+		t.Errorf("the rows are\n%v\nand were\n%v", got, want)
+	}
+}
+
 // TestPlainDies lets the mover die while it begins a change of a plain table or carries it out.
 func TestPlainDies(t *testing.T) {
 	dies(t, newPlainWorld, func(w *world, m *Mover) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -177,7 +178,7 @@ func (p *pass) copy(ctx context.Context, rows []*row, to place) error {
 // remove deletes rows that were left behind, or copies. No row of their key comes to this place
 // again, so the deletions may be newer than every write.
 func (p *pass) remove(ctx context.Context, rows []*row) error {
-	now := p.now().UnixMicro()
+	now := p.stamps().UnixMicro()
 	var parts []statement
 	for _, r := range rows {
 		parts = append(parts, p.table.remove(r, now))
@@ -202,6 +203,7 @@ func (p *pass) different(ctx context.Context, rows []*row, at place) ([]*row, er
 
 // carry runs a program of acts on one row.
 func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, to place) error {
+	from = p.table.any(from)
 	var old, new row
 	for _, a := range program {
 		var parts []statement
@@ -220,9 +222,9 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 				err = p.announce(ctx, r.key, from)
 			}
 		case reshard.DropOld:
-			parts = p.table.drop(&old, &new)
+			parts = p.table.drops(&old, &new)
 		case reshard.DropNew:
-			parts = p.table.drop(&new, &old)
+			parts = p.table.drops(&new, &old)
 		}
 		if len(parts) > 0 && err == nil {
 			err = p.write(ctx, parts)
@@ -237,11 +239,22 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 // look reads a row at a place.
 func (p *pass) look(ctx context.Context, r *row, at place) (row, error) {
 	out := row{key: r.key, clustering: r.clustering, at: at}
+	if at.shard == plan.AnyShard {
+		out.cells = make([]cell, len(at.columnsOf(r)))
+		for _, in := range p.table.partitions(r, at) {
+			part, err := p.look(ctx, r, in)
+			if err != nil {
+				return out, err
+			}
+			out.merge(&part)
+		}
+		return out, nil
+	}
 	text := at.row
 	if r.clustering == nil {
 		text = at.stat
 	}
-	got, err := p.query(ctx, look, statement{text, at.bind(r, nil)}, nil)
+	got, err := p.query(ctx, look, statement{text: text, values: at.bind(r, nil)}, nil)
 	if err != nil {
 		return out, err
 	}
@@ -260,9 +273,12 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, at place) ([]row, error
 		one, err := p.look(ctx, rows[0], at)
 		return []row{one}, err
 	}
+	if at.shard == plan.AnyShard {
+		return p.lookAnywhere(ctx, rows, at)
+	}
 	n := len(at.physical.Clustering)
 	found := make(map[string][]cell, len(rows))
-	for s, state := (statement{at.rows, at.bindRows(rows)}), []byte(nil); ; {
+	for s, state := (statement{text: at.rows, values: at.bindRows(rows)}), []byte(nil); ; {
 		got, err := p.query(ctx, look, s, state)
 		if err != nil {
 			return nil, err
@@ -280,6 +296,27 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, at place) ([]row, error
 		out[i] = row{key: r.key, clustering: r.clustering, at: at, cells: none}
 		if cells, ok := found[name(r.clustering)]; ok {
 			out[i].there, out[i].cells = true, cells
+		}
+	}
+	return out, nil
+}
+
+// lookAnywhere reads the rows of a unit in all shards of their key.
+func (p *pass) lookAnywhere(ctx context.Context, rows []*row, at place) (out []row, err error) {
+	for _, in := range p.table.partitions(rows[0], at) {
+		parts, err := p.lookAll(ctx, rows, in)
+		switch {
+		case err != nil:
+			return nil, err
+		case out == nil:
+			for i := range parts {
+				parts[i].at, parts[i].cells = at, slices.Clone(parts[i].cells)
+			}
+			out = parts
+		default:
+			for i := range parts {
+				out[i].merge(&parts[i])
+			}
 		}
 	}
 	return out, nil

@@ -124,8 +124,9 @@ func (c *Carrier) Look(m *Moved, at Place) Mutation {
 	return Mutation{look, look.Values(&eval.Env{}, Target{Key: m.Key, Cluster: m.Clustering, Shard: at.Shard}), m.Key, at.Shard}
 }
 
-// Image returns the picture that rows contain: the answer to Look has one row or none, with
-// values by column name.
+// Image returns the picture that rows contain, with values by column name. The answer to Look has one
+// row or none. Under strategy rollover each shard can have a row, and the newest version of each cell
+// counts.
 func Image[Row ~map[string][]byte](c *Carrier, rows []Row) Picture {
 	out := Picture{Cells: make([]Cell, len(c.columns))}
 	for _, row := range rows {
@@ -137,9 +138,12 @@ func Image[Row ~map[string][]byte](c *Carrier, rows []Row) Picture {
 				continue
 			}
 			out.There = true
-			out.Cells[i] = Cell{Value: v, Time: int64(binary.BigEndian.Uint64(w))}
+			x := Cell{Value: v, Time: int64(binary.BigEndian.Uint64(w))}
 			if len(l) == 4 {
-				out.Cells[i].TTL = max(1, int32(binary.BigEndian.Uint32(l)))
+				x.TTL = max(1, int32(binary.BigEndian.Uint32(l)))
+			}
+			if y := out.Cells[i]; y.Value == nil || x.Time > y.Time || x.Time == y.Time && bytes.Compare(x.Value, y.Value) > 0 {
+				out.Cells[i] = x
 			}
 		}
 	}

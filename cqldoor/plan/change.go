@@ -29,10 +29,12 @@ func twoTables(from, to *Table) bool { return from.name() != to.name() }
 
 // Apart reports whether a change from one layout to the other needs a second physical table: the
 // partition keys have other columns, or places of the old layout are also places of the new one.
-// Buckets of time have no base, so that two such layouts share places.
+// Buckets of time and shards of a rollover have no base. So two such layouts share places.
 func Apart(from, to *shard.Layout) bool {
-	return from.Plain() || to.Plain() || from.Column != to.Column || from.Strategy == shard.Time || to.Strategy == shard.Time
+	return from.Plain() || to.Plain() || from.Column != to.Column || baseless(from.Strategy) || baseless(to.Strategy)
 }
+
+func baseless(s shard.Strategy) bool { return s == shard.Time || s == shard.Rollover }
 
 // NewChanging returns a table whose layout is being changed. Statements planned on it use the old
 // places, the new places or both, as the change's step says. Either one physical table has both
@@ -55,6 +57,7 @@ func NewChanging(t *schema.Table, from, to Kept, c reshard.Change) (*Table, erro
 		next.hides = true
 	}
 	out.moves, next.moves = true, true
+	next.dated = from.Layout.Strategy.Anywhere()
 	rows, err := newCarrier(out, next, false)
 	if err != nil {
 		return nil, err
@@ -102,8 +105,36 @@ type Round struct {
 
 // Place is a physical partition of a logical partition while its table's layout is being changed.
 type Place struct {
-	Shard  int
+	Shard  int  // AnyShard: each shard that the key has
 	Second bool // it is in the second physical table of the change
+}
+
+// AnyShard is the place of a row under strategy rollover. Each shard of the key can have cells of the
+// row. The newest of each cell counts. What is copied to the place goes to CopiedTo.
+const AnyShard = -1
+
+// CopiedTo is the shard of a rollover to which cells are copied. A copied cell keeps its time. Each
+// further shard has an opening, and may have no cells that are older than the opening.
+const CopiedTo = 1
+
+// Partitions returns the physical partitions that can have cells of a row at a place.
+func (c *Change) Partitions(key [][]byte, at Place) []Place {
+	if at.Shard != AnyShard {
+		return []Place{at}
+	}
+	var out []Place
+	for _, n := range c.From.Shards(key) {
+		out = append(out, Place{n, at.Second})
+	}
+	return out
+}
+
+// Copied returns the physical partition to which the cells of a row at this place are copied.
+func (p Place) Copied() Place {
+	if p.Shard == AnyShard {
+		p.Shard = CopiedTo
+	}
+	return p
 }
 
 // Moved is a row with an old and a new place. If they are equal, the row does not move.
@@ -116,9 +147,9 @@ type Moved struct {
 }
 
 // Moving returns the writes of a bound statement while the table's layout is being changed. stamp
-// is the timestamp if the statement has none. A deletion must be in the directory already, see
-// Deletes.
-func (p *Write) Moving(b *analysis.BoundWrite, stamp int64, dir Directory) (m Moving, err error) {
+// is the timestamp if the statement has none. draw is for an old layout of strategy rollover. A deletion
+// must be in the directory already, see Deletes.
+func (p *Write) Moving(b *analysis.BoundWrite, stamp int64, draw Draw, dir Directory) (m Moving, err error) {
 	c := p.Table.Change
 	if b.Timestamp != nil {
 		stamp = *b.Timestamp
@@ -134,24 +165,25 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64, dir Directory) (m Mo
 		}
 	}
 	m.Disjoint = p.slices != nil
-	bound, err := p.Bound(b, nil, dir)
-	if err != nil {
-		return m, err
+	var old []Mutation
+	if slices.Contains(program, reshard.PutOld) {
+		bound, err := p.Bound(b, draw, dir)
+		if err != nil {
+			return m, err
+		}
+		if old, err = bound.All(0); err != nil {
+			return m, err
+		}
 	}
-	old, err := bound.All(0)
+	bound, err := p.To.Bound(b, nil, dir)
 	if err != nil {
-		return m, err
-	}
-	if bound, err = p.To.Bound(b, nil, dir); err != nil {
 		return m, err
 	}
 	next, err := bound.All(0)
 	if err != nil {
 		return m, err
 	}
-	if slices.Contains(program, reshard.PutOld) {
-		next = without(next, old) // a row that does not move is written once
-	}
+	next = without(next, old) // a row that does not move is written once
 	for _, act := range program {
 		switch act {
 		case reshard.PutOld:
@@ -220,7 +252,7 @@ func kinds(b *analysis.BoundWrite) (deletes, puts bool) {
 // lives returns the rows that a write adds and that move.
 func (p *Write) lives(b *analysis.BoundWrite, stamp int64) (out []Moved) {
 	from := p.Table
-	row, static := p.row != nil, p.static != nil
+	row, static := p.row != nil || p.random != nil, p.static != nil // a table that changes from rollover has no static columns
 	var ttl int32
 	if b.TTL != nil {
 		ttl = *b.TTL

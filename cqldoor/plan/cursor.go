@@ -29,7 +29,7 @@ type Cursor struct {
 
 const cursorVersion = 4
 
-// Encode encodes the cursor. identity is what distinguishes the table from all others.
+// Encode encodes the cursor. identity distinguishes the table from all others.
 //
 //	version | uvarints Limit, PerKey, 1 if Done, Layout | Key, Scan: uvarint length and bytes |
 //	After: uvarint count+1 or 0, each uvarint length and bytes |
@@ -152,8 +152,8 @@ func (p *Select) State(b *analysis.BoundSelect, c Cursor) []byte {
 	return c.Encode(p.Table.Identity())
 }
 
-// Identity returns what the paging states of a table are bound to. It does not depend on the
-// layout: a position is a clustering key or a token.
+// Identity returns the identity of a table, to which its paging states are bound. It does not
+// depend on the layout: a position is a clustering key or a token.
 func (t *Table) Identity() []byte { return t.ID[:] }
 
 // DecodeCursor decodes a paging state. A foreign or damaged one is the protocol error that

@@ -37,9 +37,9 @@ func (p *Select) Compare(a, b [][]byte) int {
 	return p.Table.Compare(a, b)
 }
 
-// Segments yields what a bound statement reads, in reading order. It starts after a clustering
-// key (nil: at the start) of the partition key with index from. Each segment is computed only
-// when it is needed: there can be as many as partition keys times slices.
+// Segments yields the segments that a bound statement reads, in reading order. It starts after a
+// clustering key (nil: at the start) of the partition key with index from. Each segment is computed
+// only when it is needed: there can be as many as partition keys times slices.
 func (p *Select) Segments(b *analysis.BoundSelect, dir Directory, from int, after [][]byte) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		if b.Empty() {
@@ -98,7 +98,11 @@ func (s Segment) InOld() Segment {
 func (p *Select) Row(s Segment, clustering [][]byte) Segment {
 	b := analysis.Bound{Prefix: clustering, Inclusive: true}
 	s.Slice, s.Points, s.Of, s.After, s.Old = analysis.Slice{Start: b, End: b}, nil, nil, nil, nil
-	s.Shards = []int{p.Table.shardOfRow(s.Key, clustering)}
+	if n := p.Table.PlaceOf(s.Key, clustering); n != AnyShard {
+		s.Shards = []int{n}
+	} else {
+		s.Shards = p.Table.Shards(s.Key)
+	}
 	return s
 }
 
@@ -109,7 +113,7 @@ func (c *Change) Moved(key, clustering [][]byte) Moved {
 	if clustering == nil {
 		m.Old.Shard, m.New.Shard = c.From.Home(key), c.To.Home(key)
 	} else {
-		m.Old.Shard, m.New.Shard = c.From.shardOfRow(key, clustering), c.To.shardOfRow(key, clustering)
+		m.Old.Shard, m.New.Shard = c.From.PlaceOf(key, clustering), c.To.PlaceOf(key, clustering)
 	}
 	return m
 }

@@ -63,7 +63,7 @@ func (t *Table) source(kind SourceKind, c analysis.Fetched, selectors *[]syntax.
 		return len(*selectors) - 1
 	}
 	counter := c.Column.Type.Kind == value.Counter
-	if c.Times || t.Layout.Strategy.Anywhere() && !s.multi && !counter {
+	if c.Times || (t.Layout.Strategy.Anywhere() || t.dated) && !s.multi && !counter {
 		s.WriteTime = times("writetime")
 	}
 	if c.Times {

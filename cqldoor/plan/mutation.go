@@ -21,7 +21,8 @@ type Mutation struct {
 }
 
 // Draw chooses the shards for a write of a logical partition under strategies random and rollover:
-// one shard if the write only adds (adds), and otherwise all shards that may have what it removes.
+// one shard if the write only adds (adds), and otherwise all shards that may have the cells that it
+// removes.
 type Draw func(t *Table, key [][]byte, b *analysis.BoundWrite, adds bool) []int
 
 // MaxMutations is the largest number of writes that one statement or BATCH may need if they must

@@ -15,8 +15,8 @@ import (
 type Calls []call
 
 // Once replaces the calls whose result changes each time, such as now(), by markers after the
-// client's own markers. So a write that goes to two places writes the same value to both. markers
-// is the number of the client's markers.
+// client's own markers. So a write to two places writes the same value to both. markers is the
+// number of the client's markers.
 func Once[S syntax.Statement](s S, markers int) (S, Calls) {
 	var calls Calls
 	out := replace(reflect.ValueOf(s), func(e any) (syntax.Expr, bool) {

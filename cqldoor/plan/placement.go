@@ -98,5 +98,14 @@ func (t *placement) Compare(a, b [][]byte) int {
 	return 0
 }
 
+// PlaceOf returns the shard of the row with this clustering key: AnyShard if any shard can have cells
+// of it.
+func (t *placement) PlaceOf(key, clustering [][]byte) int {
+	if t.Layout.Strategy.Anywhere() {
+		return AnyShard
+	}
+	return t.shardOfRow(key, clustering)
+}
+
 // ShardOfRow returns the shard of the row with this clustering key.
 func (t *placement) ShardOfRow(key, clustering [][]byte) int { return t.shardOfRow(key, clustering) }

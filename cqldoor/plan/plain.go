@@ -26,7 +26,7 @@ type Kept struct {
 	ID       [16]byte // of the physical table; zero: the logical table's id
 }
 
-// NewKept makes a Table as NewTable does, for a table that is kept in a physical table of any name.
+// NewKept makes a Table as NewTable does, for a table whose physical table may have any name.
 func NewKept(t *schema.Table, k Kept) (*Table, error) {
 	out, err := NewTable(t, k.Layout)
 	if err == nil {

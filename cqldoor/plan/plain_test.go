@@ -92,7 +92,7 @@ func TestWritesBetweenTables(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m, err := p.Moving(b, 2000, nil)
+				m, err := p.Moving(b, 2000, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -137,7 +137,7 @@ func TestPastWritesBetweenTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.Moving(b, 500, nil)
+	m, err := p.Moving(b, 500, nil, nil)
 	if err != nil || len(m.Rounds) != 1 || sent(m.Rounds[0].Sent) != "INSERT INTO ks.t (p, q, c, v) VALUES (?, ?, ?, 'x') @0" {
 		t.Fatalf("%v %v", m.Rounds, err)
 	}

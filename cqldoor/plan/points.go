@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 )
 
-// INs on clustering columns name single rows, or all rows that begin with some values: points. A
-// request for each point would make as many requests as points, or as points times shards where
-// nothing tells which shard has them. So a segment has several points, and a request asks for all
-// those that its shards may have.
+// INs on clustering columns name single rows, or all rows that begin with some values: points. With
+// one request for each point, there would be as many requests as points, or as points times shards
+// if the shards of the points are unknown. So a segment has several points, and a request asks for
+// all those that its shards may have.
 
 const (
 	// maxPoints is the largest number of points in a request, and in a segment all of whose shards

@@ -131,8 +131,13 @@ func (p *Write) Stamped() bool {
 }
 
 // AnyShard returns the statement of a write that may go to any single shard, or nil for other
-// writes.
-func (p *Write) AnyShard() *Statement { return p.random }
+// writes. During a change each write goes to the new place, too.
+func (p *Write) AnyShard() *Statement {
+	if p.To != nil {
+		return nil
+	}
+	return p.random
+}
 
 // Adds says whether the write, with these values, may go to any single shard.
 func (p *Write) Adds(b *analysis.BoundWrite) bool { return p.Table.adds(b) }

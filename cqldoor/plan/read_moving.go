@@ -16,9 +16,10 @@ import (
 // either layout. The slices leave no gap: a row can be in only one of its places, so both are read whole.
 //
 // A scan of a table of strategy time shows the rows of each physical partition where it meets that
-// partition. It does not show a logical partition as a whole at the bucket that owns it. Buckets are
-// filled and emptied all the time, so the owner would change during the scan, and the scan would show
-// rows twice or not at all. The places that a scan goes by can be the old ones while the new ones answer.
+// partition. It does not show a logical partition as a whole at the bucket that owns it. Buckets get
+// rows and become empty all the time, so the owner would change during the scan, and the scan would
+// show rows twice or not at all. The scan can use the order of the old places while the new places
+// answer.
 
 // bothSegments yields the segments of one logical partition for a read that uses both places of rows.
 func (p *Select) bothSegments(b *analysis.BoundSelect, dir Directory, index int, key, after [][]byte) iter.Seq[Segment] {

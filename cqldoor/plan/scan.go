@@ -145,8 +145,8 @@ func (p *Select) Walk(by *Table, r analysis.TokenRange, limit int) Fetch {
 }
 
 // Walked returns the table whose layout a scan follows from its first page to the last. It is the
-// layout that the scan began with, as long as every partition is still in its places. It returns nil if
-// the places of that layout are gone or are being emptied.
+// layout with which the scan began, as long as every partition is still in that layout's places.
+// Walked returns nil if these places are gone, or if the mover empties them.
 func (p *Select) Walked(c Cursor) *Table {
 	tables := []*Table{p.Table}
 	if p.from != nil {
@@ -191,10 +191,10 @@ func (t *Table) Walks(key [][]byte, n int) bool {
 	return s.Contains(n) || slices.ContainsFunc(s.Rows, func(e shard.RowEpoch) bool { return e.Contains(n) })
 }
 
-// Precedes says whether, of two shards of one logical partition, a scan shows the partition at
-// the first one if both have rows: the one with the lower token. Under strategy rollover it is
-// the one with the lower number. So a shard that is added during the scan does not take over a
-// partition that the scan has passed or has yet to meet.
+// Precedes says whether a scan shows a logical partition at the first of two of its shards if both
+// have rows. It shows it at the one with the lower token. Under strategy rollover it is the one
+// with the lower number. So a shard that is added during the scan does not take over a partition
+// that the scan has passed or has yet to meet.
 func (t *Table) Precedes(a, b Position) bool {
 	if t.Layout.Strategy == shard.Rollover {
 		_, _, m, _ := t.At(a.Key)

@@ -68,8 +68,8 @@ type Select struct {
 	Sources []Source
 	merge   []mergeCell
 
-	// Presence reads what is needed of a logical partition besides its rows: its static columns,
-	// and whether it exists. Nil: nothing is needed.
+	// Presence reads the other facts about a logical partition that the statement needs besides its
+	// rows: the static columns, and whether it exists. Nil: it needs none.
 	Presence *Presence
 
 	// FilterHere says that the shards return unfiltered rows and the door filters them. This is
@@ -221,8 +221,8 @@ func (p *Select) seesApart() bool {
 // Bind binds the statement's values.
 //
 // The client may bind a frozen set or map in any order; it is stored in sorted order. Cassandra
-// does not sort a set or map inside a tuple, (a, b) IN ?. There, an unsorted value matches no
-// row. If it lies between rows, a fetch, which binds it alone, cannot express it.
+// does not sort a set or map inside a tuple, (a, b) IN ?. There, an unsorted value matches no row.
+// Such a value can be between two rows. A fetch binds the value alone, so it cannot express that.
 func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 	b, err := p.Logical.Bind(env)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 )
 
-// TestPieces draws slices, positions and bounds in them, prints what is left as
-// statements, reads these back by the analysis of CQL, and compares the rows they
-// select, in order, with those that brute force selects.
+// TestPieces draws slices, and positions and bounds in them. It prints the rest of each slice as
+// statements, and analyses these. The rows that they select must be the ones that brute force
+// selects, in the same order.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		columns := rapid.IntRange(1, 3).Draw(r, "columns")

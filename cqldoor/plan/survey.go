@@ -14,9 +14,9 @@ import (
 // allows 100 by default.
 const maxSurveyed = 100
 
-// Survey returns reads that tell which of some shards of several logical partitions have any rows or
-// static columns, and how many of the keys they are about: keys from the first on that differ in one
-// component. The answers' rows are for Met.
+// Survey returns reads that show which of some shards of several logical partitions have any rows or
+// static columns. It also returns for how many of the keys they are: the keys from the first one on
+// that differ in one component. The answers' rows are for Met.
 func (t *Table) Survey(keys [][][]byte, shards []int) (reads []Fetch, n int, err error) {
 	n, at := similar(keys)
 	keys = keys[:n]

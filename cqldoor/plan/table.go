@@ -24,6 +24,7 @@ type Table struct {
 	physical   string   // the physical table's name; "": the logical one's
 	physicalID [16]byte // the physical table's id; zero: the logical one's
 	moves      bool     // it is one of the two layouts of a change
+	dated      bool     // its cells are read with their times: the table's other layout can have cells of a row in any shard
 }
 
 // NewTable joins a logical table and its layout, which must fit (fit.go).

@@ -21,6 +21,14 @@ type Directory interface {
 	Buckets(t *Table, key [][]byte, from, to int64, down bool, limit int) ([]int64, error)
 }
 
+// Paced is a Directory for a read that can estimate how many more buckets it needs.
+type Paced interface {
+	Directory
+	// More returns the estimate after the read of a number of buckets. 0 means that there is no
+	// estimate.
+	More(read int) int
+}
+
 // timing describes the layout of a table of strategy time.
 type timing struct {
 	grid timebucket.Grid
@@ -64,11 +72,15 @@ func (t *placement) Buckets(s analysis.Slice) (first, last int64) {
 
 // buckets yields the buckets of a partition that can have rows of a slice, in reading order,
 // grouped by segment.
-func (t *Table) buckets(dir Directory, key [][]byte, s analysis.Slice, reversed bool) iter.Seq2[[]int64, error] {
+func (t *Table) buckets(dir Directory, key [][]byte, s analysis.Slice, reversed bool) iter.Seq2[timebucket.Run, error] {
 	first, last := t.Buckets(s)
+	var least func(read int) int
+	if p, ok := dir.(Paced); ok {
+		least = p.More
+	}
 	return t.timing.grid.Runs(first, last, t.Clustering[0].Desc != reversed, func(from, to int64, down bool, limit int) ([]int64, error) {
 		return dir.Buckets(t, key, from, to, down, limit)
-	})
+	}, least)
 }
 
 // places returns the shards of buckets.
@@ -80,11 +92,11 @@ func (t *Table) Places(dir Directory, key [][]byte) (out []int, err error) {
 	if !t.Timed() {
 		return t.Shards(key), nil
 	}
-	for buckets, err := range t.buckets(dir, key, analysis.All(), t.Clustering[0].Desc) {
+	for run, err := range t.buckets(dir, key, analysis.All(), t.Clustering[0].Desc) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, t.places(buckets)...)
+		out = append(out, t.places(run.Buckets)...)
 	}
 	return out, nil
 }
@@ -94,21 +106,28 @@ func (t *Table) Places(dir Directory, key [][]byte) (out []int, err error) {
 func (p *Select) timedSegments(b *analysis.BoundSelect, dir Directory, index int, key, after [][]byte) iter.Seq[Segment] {
 	t := p.Table
 	return func(yield func(Segment) bool) {
+		// A segment is the last one if no other follows. So put keeps each segment back until it has the next
+		// one. If there is only one slice, the directory says which run of buckets is the last. Then put
+		// yields each segment at once, and the read has its rows before the size of the next run is chosen.
+		only := b.Slices.Len() == 1
 		var next Segment
 		put := func(s Segment) bool {
+			if only {
+				return yield(s)
+			}
 			before := next
 			next = s
 			return before.Key == nil || yield(before)
 		}
 		for s, after := range t.resume(&b.Slices, after, p.Logical.Reversed) {
 			if n, ok := t.rowShard(s); ok {
-				if !put(Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: []int{n}}) {
+				if !put(Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: []int{n}, Last: only}) {
 					return
 				}
 				continue
 			}
-			for buckets, err := range t.buckets(dir, key, Within(s, after, nil, p.Logical.Reversed), p.Logical.Reversed) {
-				if !put(Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: t.places(buckets), Err: err}) {
+			for run, err := range t.buckets(dir, key, Within(s, after, nil, p.Logical.Reversed), p.Logical.Reversed) {
+				if !put(Segment{KeyIndex: index, Key: key, Slice: s, After: after, Shards: t.places(run.Buckets), Last: only && run.Last, Err: err}) {
 					return
 				}
 				after = nil
@@ -204,12 +223,12 @@ func (p *Write) timedRanges(b *analysis.BoundWrite, dir Directory) iter.Seq2[Mut
 					}
 					continue
 				}
-				for buckets, err := range t.buckets(dir, key, s, false) {
+				for run, err := range t.buckets(dir, key, s, false) {
 					if err != nil {
 						yield(Mutation{}, err)
 						return
 					}
-					if !p.deleteIn(b.Env, Target{Key: key}, s, t.places(buckets), yield) {
+					if !p.deleteIn(b.Env, Target{Key: key}, s, t.places(run.Buckets), yield) {
 						return
 					}
 				}

@@ -36,8 +36,16 @@ func (h *hours) Buckets(t *Table, key [][]byte, from, to int64, down bool, limit
 	return all[:min(limit, len(all))], nil
 }
 
-// TestBucketsOfSlice holds buckets to what the directory has: each bucket that a slice can
-// reach once, in reading order, and with few questions.
+// pace is a directory for a read that expects to need some buckets.
+type pace struct {
+	Directory
+	more func(read int) int
+}
+
+func (p *pace) More(read int) int { return p.more(read) }
+
+// TestBucketsOfSlice compares buckets with the directory. Each bucket that a slice can reach must
+// come once, in reading order, after few reads of the directory.
 func TestBucketsOfSlice(t *testing.T) {
 	for _, desc := range []string{"ASC", "DESC"} {
 		table, _ := testTable(t, "CREATE TABLE t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH CLUSTERING ORDER BY (ts "+desc+") AND write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'shards': '3'}")
@@ -59,11 +67,20 @@ func TestBucketsOfSlice(t *testing.T) {
 			}
 			reversed := rapid.Bool().Draw(t, "reversed")
 			var got []int64
-			for some, err := range table.buckets(dir, nil, s, reversed) {
-				if err != nil || len(some) == 0 || len(got) == 0 && len(some) != 1 || len(some)*3 > timebucket.MostPlaces {
-					t.Fatal(some, err)
+			ended, expected := false, 0
+			paced := Directory(dir)
+			if rapid.Bool().Draw(t, "paced") {
+				paced = &pace{dir, func(int) int { return expected }}
+			}
+			for run, err := range table.buckets(paced, nil, s, reversed) {
+				if n := len(run.Buckets); err != nil || n == 0 || len(got) == 0 && n != 1 || n*3 > timebucket.MostPlaces || ended || paced != dir && !run.Last && n < min(expected, timebucket.MostPlaces/3) {
+					t.Fatal(run, expected, err)
 				}
-				got = append(got, some...)
+				got, ended = append(got, run.Buckets...), run.Last
+				expected = rapid.IntRange(0, 20).Draw(t, "expected")
+			}
+			if ended != (len(got) > 0) {
+				t.Fatal("the last run does not say that it is the last")
 			}
 			var want []int64
 			for b := low; b <= high; b++ {

@@ -290,7 +290,7 @@ func (c *change) adoptTable(ctx context.Context, stmt *syntax.AlterTable, t *sha
 		one.entry = carrier.Plain(physical)
 		one.entry.State, one.entry.Layout, one.entry.Statement = registry.Active, layout, describe.Stated(logical)
 		// No generation of an earlier adoption is used again.
-		layout.Generation = c.opts.Now().UnixMicro()
+		layout.Generation = c.schemas.clock.Now().UnixMicro()
 		layout.Used, one.entry.Adopted = max(carrier.UsedByHand, layout.Last()), layout.Generation
 		if err := c.refuseAdoption(ctx, one); err != nil {
 			return err

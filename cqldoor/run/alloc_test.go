@@ -83,14 +83,15 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 	}
 }
 
-// TestExecuteAllocatesNothing holds it to that.
+// TestExecuteAllocatesNothing checks that an EXECUTE of one shard allocates nothing.
 func TestExecuteAllocatesNothing(t *testing.T) {
 	if n := allocs.PerRun(1000, executeWay(t)); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
-// TestExecuteOfTimeAllocatesNothing holds a row of a bucket that was announced to that.
+// TestExecuteOfTimeAllocatesNothing checks the same for a row of a bucket that is in the directory
+// already.
 func TestExecuteOfTimeAllocatesNothing(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		layout := &shard.Layout{Strategy: shard.Time, By: []string{"title"}, Width: timebucket.Hour, N: n, Column: "shard"}
@@ -142,9 +143,9 @@ func BenchmarkExecuteOne(b *testing.B) {
 	}
 }
 
-// premiseWay is what another door costs an EXECUTE of one shard: the lease before it is
-// sent, and what it was planned on after the store has answered, of several that came
-// together.
+// premiseWay returns a function that does what another door adds to an EXECUTE of one shard. The
+// door checks its lease before it sends the request. After the store has answered, it checks the
+// state on which it planned the request, for several requests together.
 func premiseWay(t testing.TB) func(together int) {
 	r := New(Options{Lease: time.Hour, Now: time.Now, IntN: func(int) int { return 0 }})
 	r.schema.doors.lease.Renew(time.Now())

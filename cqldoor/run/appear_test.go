@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,12 +76,13 @@ func TestAppears(t *testing.T) {
 	})
 }
 
-// TestBetweenEntryAndTable uses a name that the catalogue has an entry of, and the store no
-// table: while another door creates the table, and after it has dropped it in the schema and
-// before all nodes have forgotten it. For clients there is no such table. The entry stays.
+// TestBetweenEntryAndTable uses a name that has an entry in the catalogue, but no table in the
+// store. This is so while another door creates the table, and when it has dropped the table in the
+// schema but not all nodes have forgotten it. For clients there is no such table. The entry stays.
 func TestBetweenEntryAndTable(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
-		s := newScene(t, st)
+		var passed atomic.Int64 // on the door's clock
+		s := newSceneOf(t, st, startRouterBy(t, st, 0, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }))
 		const columns = " (k int, c int, v int, PRIMARY KEY (k, c))"
 		for _, state := range []registry.State{registry.Creating, registry.Dropping} {
 			t.Run(string(state), func(t *testing.T) {
@@ -94,14 +96,10 @@ func TestBetweenEntryAndTable(t *testing.T) {
 				}
 				s.must(s.direct, "DROP TABLE "+table)
 				id := random()
-				set := func(started time.Time) {
-					t.Helper()
-					if _, err := x.session.Query(t.Context(), wire.LocalQuorum, "UPDATE evenkeel.layouts SET state = ?, owner = ?, started_at = ? WHERE keyspace_name = ? AND table_name = ? IF EXISTS",
-						[]byte(state), id[:], binary.BigEndian.AppendUint64(nil, uint64(started.UnixMilli())), []byte(s.keyspace), []byte(state)); err != nil {
-						t.Fatal(err)
-					}
+				if _, err := x.session.Query(t.Context(), wire.LocalQuorum, "UPDATE evenkeel.layouts SET state = ?, owner = ?, started_at = ? WHERE keyspace_name = ? AND table_name = ? IF EXISTS",
+					[]byte(state), id[:], binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixMilli())), []byte(s.keyspace), []byte(state)); err != nil {
+					t.Fatal(err)
 				}
-				set(time.Now())
 				if err := x.refresh(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -122,7 +120,7 @@ func TestBetweenEntryAndTable(t *testing.T) {
 				if now, err := x.catalog.Entry(t.Context(), s.keyspace, string(state)); err != nil || now == nil || now.State != state {
 					t.Errorf("the entry of an operation that is under way is %v, %v", now, err)
 				}
-				set(time.Now().Add(-time.Hour)) // whoever did it has died
+				passed.Add(int64(2 * time.Minute)) // whoever did it has died
 				if err := x.refresh(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -134,7 +132,7 @@ func TestBetweenEntryAndTable(t *testing.T) {
 	})
 }
 
-// TestTakenForDead has a door whose clock is an hour ahead take the creation of a table for dead,
+// TestTakenForDead has a door that waits for minutes take the creation of a table for dead,
 // at both moments at which the creating door can be slow: after its entry, and after its table. Once
 // the table is created, the other door knows that it is sharded, also if it has not looked of itself.
 func TestTakenForDead(t *testing.T) {
@@ -147,9 +145,10 @@ func TestTakenForDead(t *testing.T) {
 		entry := hold(table, "UPDATE evenkeel.layouts SET physical_name")
 		const lease = 50 * time.Millisecond
 		a := newSceneOf(t, entry, startRouterOf(t, entry, lease))
-		begun := time.Now().Add(time.Hour)
-		ahead := startRouterBy(t, under, lease, func() time.Time { return begun })
-		b := dial(t, serveDoor(t, deaf{under}, ahead), primitive.ProtocolVersion5)
+		var passed atomic.Int64 // on the clock of the door that waits
+		begun := time.Now()
+		waits := startRouterBy(t, under, lease, func() time.Time { return begun.Add(time.Duration(passed.Load())) })
+		b := dial(t, serveDoor(t, deaf{under}, waits), primitive.ProtocolVersion5)
 
 		created := make(chan struct{})
 		go func() {
@@ -158,12 +157,18 @@ func TestTakenForDead(t *testing.T) {
 		}()
 		for _, h := range []*holdingStore{table, entry} {
 			<-h.held
-			if err := ahead.schema.refresh(t.Context()); err != nil {
-				t.Error(err)
+			for _, pause := range []time.Duration{0, 2 * time.Minute} {
+				passed.Add(int64(pause))
+				if err := waits.schema.refresh(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			if e, err := waits.schema.catalog.Entry(t.Context(), a.keyspace, "t"); h == table && (e != nil || err != nil) {
+				t.Errorf("the creation is not taken for dead: %v %v", e, err)
 			}
 			if !looks && h == entry {
-				ahead.stop()
-				ahead.done.Wait()
+				waits.stop()
+				waits.done.Wait()
 			}
 			close(h.free)
 		}

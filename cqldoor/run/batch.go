@@ -18,6 +18,7 @@ import (
 // gathering collects the physical writes of a batch.
 type gathering struct {
 	draw        plan.Draw
+	again       plan.Draw                                     // draws again for a write that draw has drawn for and counted; nil: draw does
 	checkOne    func(*plan.Write, *analysis.BoundWrite) error // checks one write (checkAhead)
 	writes      []*plan.Write
 	bound       []*analysis.BoundWrite // one for each of writes
@@ -34,7 +35,7 @@ type gathering struct {
 }
 
 func (r *writer) newGathering(req *cqldoor.Request, params *wire.Params) *gathering {
-	return &gathering{draw: r.placer.draws(req, params, true, takes(req)), places: map[string]int{},
+	return &gathering{draw: r.placer.draws(req, params, true, takes(req)), again: r.placer.draws(req, params, true, func(*tally) {}), places: map[string]int{},
 		checkOne: func(w *plan.Write, b *analysis.BoundWrite) error { return r.placer.checkAhead(req, params, w, b) }}
 }
 
@@ -171,6 +172,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 	var late error
 	if x.doors.lapsed() {
 		late = x.doors.renew(ctx)
+		x.relays.standing.judgeAnew(req)
 	}
 	var tables []syntax.Name
 	for it := in.Iter(); it.Next(); {
@@ -239,6 +241,9 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 		before = env
 	}
 	if out.Count == in.Count {
+		if err := x.relays.standing.forwards(ctx, late); err != nil {
+			return err
+		}
 		resp, err := asked.ask(ctx, req) // nothing of it is on a sharded table, as far as is known
 		switch {
 		case err != nil:
@@ -251,6 +256,9 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 	}
 	if late != nil {
 		return late
+	}
+	if out.Count > 0 {
+		forwards(req)
 	}
 	if err := g.check(); err != nil {
 		return err

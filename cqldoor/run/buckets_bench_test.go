@@ -50,9 +50,10 @@ func benchSession(b *testing.B) *gocql.Session {
 	return s
 }
 
-// BenchmarkNewest reads the newest 100 rows of a key: of a partition of 100 rows that is not
-// sharded, and of a key with 10,000 buckets of strategy time, of which the newest one has
-// them all, or the newest ten; and an hour by its bounds.
+// BenchmarkNewest reads the newest 100 rows of a key. The key is an unsharded partition of 100
+// rows, or it has 10,000 buckets of strategy time. Then the rows are in the newest bucket, in the
+// newest ten, or in one behind a thousand buckets whose rows were deleted. It also reads an hour by
+// its bounds.
 //
 //	go test ./cqldoor/run -run '^$' -bench Newest
 func BenchmarkNewest(b *testing.B) {
@@ -66,6 +67,7 @@ func BenchmarkNewest(b *testing.B) {
 	const columns = " (k int, ts timestamp, v text, PRIMARY KEY (k, ts)) WITH CLUSTERING ORDER BY (ts DESC)"
 	for table, sharding := range map[string]string{
 		"plain": "", "dense": " AND write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h'}", "sparse": " AND write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h'}",
+		"emptied": " AND write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h'}",
 	} {
 		exec("CREATE TABLE bench." + table + columns + sharding)
 	}
@@ -78,6 +80,11 @@ func BenchmarkNewest(b *testing.B) {
 		put("plain", hour(buckets, i))
 		put("dense", hour(buckets, i))
 		put("sparse", hour(buckets-i/10, i))
+		put("emptied", hour(0, i))
+	}
+	for h := range 1000 {
+		put("emptied", hour(h+1, 0))
+		exec("DELETE FROM bench.emptied WHERE k = 1 AND ts = ?", hour(h+1, 0))
 	}
 	for h := range buckets {
 		put("dense", hour(h, 0))
@@ -102,6 +109,7 @@ func BenchmarkNewest(b *testing.B) {
 	read("unsharded", "SELECT * FROM bench.plain WHERE k = 1 LIMIT 100")
 	read("newest/one bucket has them", "SELECT * FROM bench.dense WHERE k = 1 LIMIT 100")
 	read("newest/ten buckets have them", "SELECT * FROM bench.sparse WHERE k = 1 LIMIT 100")
+	read("newest/behind a thousand without rows", "SELECT * FROM bench.emptied WHERE k = 1 LIMIT 100")
 	read("an hour", "SELECT * FROM bench.dense WHERE k = 1 AND ts >= ? AND ts < ?", hour(buckets, 0), hour(buckets, 1000))
 	for _, table := range []string{"plain", "dense"} {
 		b.Run("insert/"+table, func(b *testing.B) {

@@ -36,6 +36,11 @@ type coordinator struct {
 	of    uint32       // index of the counter in state.under
 	plans []*statement // statements that the attempt executes; only the request's goroutine uses it
 
+	// forwards says that the attempt also sends statements on plain tables as they are. term is the term
+	// in which they were judged.
+	forwards bool
+	term     uint32
+
 	// For a read of partitions: how many partition keys it names, and how many shards the first has.
 	keys, shards int
 
@@ -61,6 +66,7 @@ type attempts struct {
 	schema    *schemas
 	rollovers *rollovers
 	premises  *premises
+	standing  *standing
 	timeout   time.Duration // see Options
 }
 
@@ -126,7 +132,7 @@ func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx
 func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx context.Context, changed bool) error) error {
 	st := e.attempts.state.begin(e.of)
 	defer st.under.end(e.of) // also if f panics: a change of layout waits for the count
-	e.state, e.plans, e.tallies, e.reached = st, e.plans[:0], e.tallies[:0], math.MinInt64
+	e.state, e.plans, e.tallies, e.reached, e.forwards = st, e.plans[:0], e.tallies[:0], math.MinInt64, false
 	return f(ctx, changed)
 }
 

@@ -164,9 +164,8 @@ type traces struct{ ids []string }
 
 func (t *traces) Trace(id []byte) { t.ids = append(t.ids, string(id)) }
 
-// TestWarningsAndTracing says that what the store says beside the answers of a
-// fan-out reaches the client: warnings once, and without the hidden column; the id of
-// a trace where one was asked for.
+// TestWarningsAndTracing checks that the client gets the store's warnings and traces of a fan-out:
+// each warning once, without the hidden column, and the id of a trace if the client asked for one.
 func TestWarningsAndTracing(t *testing.T) {
 	st := chatty{embedded(t)}
 	at := serveDoor(t, st, startRouter(t, st))

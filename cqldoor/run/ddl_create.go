@@ -66,6 +66,13 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	if err := checkDefaultTTL(stmt.With, layout); err != nil {
 		return ruling.refuse(err)
 	}
+	if layout.Keep > 0 {
+		now, err := agreed(ctx, c.schemas.session, c.opts.Now)
+		if err != nil {
+			return wire.Errorf(wire.CodeServer, "evenkeel: write_sharding: which rows are older than 'keep' is not known: %s", err)
+		}
+		layout.Floor = floorOf(layout, now) // else rows would be accepted until the keeper looks, and then dropped
+	}
 	warnings = append(append(ruling.warnings(), warnings...), advice(stmt, table, layout)...)
 	e := &catalog.Entry{
 		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt), Rule: ruling.label,

@@ -24,8 +24,8 @@ var (
 var (
 	errEpochTimed = wire.Invalidf("write_sharding: 'from', 'rows_from' and 'key' mean nothing under strategy 'time': each key has the same shards in each bucket; " +
 		"change 'shards' or 'bucket' of all keys")
-	errAlterRolled = wire.Invalidf("write_sharding: the layout of a table cannot be changed to or from strategy 'rollover', nor can 'rows', 'bytes' and 'max', while it is in use yet: " +
-		"any shard of a key can have cells of a row, so that no row can be moved by itself; create a new table with the layout that you want and copy")
+	errEpochRolled = wire.Invalidf("write_sharding: 'from', 'rows_from' and 'key' mean nothing under strategy 'rollover': each key gets shards as its own rows fill them; " +
+		"change the layout of all keys: 'strategy': 'calculated', 'shards': '…'")
 	errStaticTimed = wire.Invalidf("write_sharding: strategy 'time' does not support static columns yet; keep them in a table of their own")
 
 	// A deletion recorded in the directory would hide rows that are written after a TRUNCATE with

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -94,7 +95,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err := keepsTTL(table, asked); err != nil {
 		return err
 	}
-	against, err := c.againstSecond(ctx)
+	against, err := c.againstSecond(ctx, shard.Plain())
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (c *change) toSecond(ctx context.Context, e *catalog.Entry, asked *shard.La
 	if err := keepsTTL(physical, asked); err != nil {
 		return err
 	}
-	against, err := c.againstSecond(ctx)
+	against, err := c.againstSecond(ctx, e.Layout)
 	if err != nil {
 		return err
 	}
@@ -185,8 +186,8 @@ func (d declaration) fitsPlain(e *catalog.Entry) error {
 	return nil
 }
 
-// againstSecond returns the reasons against any change between two physical tables.
-func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
+// againstSecond returns the reasons against any change between two physical tables from a layout.
+func (c *change) againstSecond(ctx context.Context, from *shard.Layout) (why []string, err error) {
 	if c.req.Username != "" {
 		why = append(why, "the store has accounts, and keeps their rights by the physical tables' names: the rights on this table would not be rights on the one that takes its place")
 	}
@@ -196,15 +197,21 @@ func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
 	if !c.view.Load().present {
 		return append(why, noCatalogue), nil
 	}
+	if err := c.doors.member.Established(ctx); err != nil {
+		return nil, errCatalog(err)
+	}
+	if err := c.doors.member.Knows(ctx, append(reshard.Steps(), fleet.StepForwarded)...); err != nil {
+		why = append(why, err.Error())
+	}
+	if from.Strategy != shard.Rollover {
+		return why, nil
+	}
 	alone, err := c.doors.member.Alone(ctx)
 	if err != nil {
 		return nil, errCatalog(err)
 	}
 	if !alone {
-		why = append(why, "other doors are on the store, and a change between two physical tables begins at the only door yet; end them, and start them again when the change has begun")
-	}
-	if err := c.doors.member.Knows(ctx, reshard.Steps()...); err != nil {
-		why = append(why, err.Error())
+		why = append(why, "other doors are on the store, and open shards of strategy 'rollover' while rows move; such a change begins at the only door yet: end the others, and start them again when it has begun")
 	}
 	return why, nil
 }
@@ -280,20 +287,43 @@ func (v *view) renamed(n syntax.Name, keyspace string) bool {
 	return t != nil && t.entry.Physical != t.entry.Table
 }
 
-// truncate empties a table whose physical table has another name.
+// truncate empties the physical table of a sharded table, or of one that was sharded. If a change of the
+// layout has begun when the store answers, rows may be at places that the store has not emptied. So the answer
+// counts only if this door knows of no such change then: it has acknowledged none, and no row has been copied.
 func (x *definer) truncate(ctx context.Context, req *cqldoor.Request, n syntax.Name) error {
 	v := x.view.Load()
 	t := v.tables[n.Keyspace][n.Name]
 	if t == nil || req.Op == wire.OpPrepare {
 		return wire.Invalidf("evenkeel: TRUNCATE of table %s.%s cannot be prepared; execute it as it is", n.Keyspace, n.Name)
 	}
-	text := syntax.AppendName([]byte("TRUNCATE TABLE "), syntax.Name{Keyspace: n.Keyspace, Name: t.entry.Physical})
+	if err := v.refuseTruncate(n); err != nil {
+		return err
+	}
+	text := syntax.AppendName([]byte("TRUNCATE "), syntax.Name{Keyspace: n.Keyspace, Name: t.entry.Physical})
 	q := wire.Query{Text: text, Params: wire.Params{Consistency: wire.One}}
 	a, err := askStore(ctx, req, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, req.Version, &q)})
+	if !x.unchanged(ctx, t.entry) {
+		return errTruncateOvertaken
+	}
 	if err != nil {
 		return v.logicalError(err)
 	}
 	return a.reply(req, a.body)
+}
+
+// errTruncateOvertaken is the answer to a TRUNCATE during which a change of the layout began.
+var errTruncateOvertaken = &wire.Error{Code: wire.CodeWriteTimeout, Consistency: wire.LocalQuorum, Required: 1, WriteType: wire.WriteSimple,
+	Message: "evenkeel: the layout of the table began to change, or this door could not ask the store whether it did, while the TRUNCATE was under way; " +
+		"it may have been applied, or to a part of the rows, or not; send it again when the change has ended"}
+
+// unchanged reports whether the layout of a table is as it was in an entry, and no change is under way, as
+// this door knows within its lease.
+func (x *definer) unchanged(ctx context.Context, e *catalog.Entry) bool {
+	if x.doors.lapsed() && x.doors.renew(ctx) != nil {
+		return false
+	}
+	now := x.view.Load().tables[e.Keyspace][e.Table]
+	return now != nil && now.entry.ID == e.ID && now.entry.Layout.Generation == e.Layout.Generation && now.entry.Change == nil
 }
 
 // named returns the sharded table under whose name clients see a physical table of the store. It

@@ -378,39 +378,3 @@ func TestOldIDsAfterSharding(t *testing.T) {
 		t.Errorf("in the end: %v %v", got, err)
 	}
 }
-
-// TestShardingInAFleet shards a plain table at a door while another door joins. If another door is
-// there at the beginning, the change is refused.
-func TestShardingInAFleet(t *testing.T) {
-	st := embedded(t)
-	first := startDoor(t, st, "127.0.0.1:1")
-	at := serveDoor(t, st, first)
-	s := session(t, at, 4)
-	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c))")
-	if err := s.Query("ALTER TABLE lived.t WITH write_sharding = {'shards': '4'}").Exec(); err == nil || !strings.Contains(err.Error(), "in which doors find each other") {
-		t.Errorf("without a catalogue: %v", err)
-	}
-	exec(t, s, "CREATE TABLE lived.other (p int, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}") // makes the keyspace
-	l := &lived{t: t, table: "lived.t", doors: []*gocql.Session{s, session(t, at, 5)}}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
-	defer cancel()
-	l.live(3, func() {
-		exec(t, s, "ALTER TABLE lived.t WITH write_sharding = {'shards': '4'}")
-		second := session(t, serveDoor(t, st, startDoor(t, st, "127.0.0.1:2")), 4)
-		for s := l.status(); s.Phase != reshard.NoPhase; s = l.status() {
-			if ctx.Err() != nil || s.Problem != "" {
-				t.Fatalf("the change does not end: %+v", s)
-			}
-			l.scan(second)
-		}
-		l.scan(second)
-		if l.status().Result != reshard.ResultDone {
-			t.Errorf("%+v", l.status())
-		}
-	})
-	exec(t, s, "CREATE TABLE lived.u (p int, c int, v text, PRIMARY KEY (p, c))")
-	if err := s.Query("ALTER TABLE lived.u WITH write_sharding = {'shards': '4'}").Exec(); err == nil || !strings.Contains(err.Error(), "other doors are on the store") {
-		t.Errorf("beside another door: %v", err)
-	}
-}

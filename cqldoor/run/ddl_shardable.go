@@ -3,7 +3,6 @@
 package run
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -31,16 +30,9 @@ func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 			"and there is nothing to spread; add a column that tells the rows of a partition apart to the primary key, PRIMARY KEY (%s, …), "+
 			"leave write_sharding out, or spread the writes of each row with 'strategy': 'random'", t.Keyspace, t.Name, keyText(t.PartitionKey))
 	}
-	var warnings []string
-	if taken := l.Column; t.Columns[taken] != nil {
-		name := free(t, taken)
-		if d.names("column") {
-			return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the table has a column %s, a name that write_sharding needs for a column "+
-				"of its own; choose another for that one: 'column': '%s'", identifier(taken), identifier(name))
-		}
-		l.Column = name
-		warnings = append(warnings, fmt.Sprintf("write_sharding: the table has a column %s, so that write_sharding's own, in the stored table, is called %s ('column': '%[2]s')",
-			identifier(taken), identifier(name)))
+	warnings, err := d.nameColumn(t, l)
+	if err != nil {
+		return nil, nil, err
 	}
 	if _, err := plan.NewTable(t, l); err != nil {
 		return nil, nil, wire.Errorf(wire.CodeConfig, "%s", err)
@@ -94,15 +86,6 @@ func keyText(key []*schema.Column) string {
 	return "(" + names(key, ", ") + ")"
 }
 
-// free returns a column name that the table does not have, similar to the taken one.
-func free(t *schema.Table, taken string) string {
-	for name := taken + "_no"; ; name += "_" {
-		if t.Columns[name] == nil {
-			return name
-		}
-	}
-}
-
 func identifier(name string) string { return string(syntax.AppendIdent(nil, name)) }
 
 // refuseFeatures refuses a CREATE TABLE with features that sharded tables do not support yet.
@@ -135,8 +118,8 @@ func refuseLayout(stmt *syntax.AlterTable, l *shard.Layout) error {
 	if err != nil {
 		return err
 	}
-	if l.Strategy == shard.Rollover || declared["strategy"] == shard.Rollover.String() {
-		return errAlterRolled
+	if l.Strategy == shard.Rollover && (declared.names(optionFrom) || declared.names(optionRowsFrom) || declared.names(optionKey)) {
+		return errEpochRolled
 	}
 	if timed && (declared.names(optionFrom) || declared.names(optionRowsFrom) || declared.names(optionKey)) {
 		return errEpochTimed

@@ -116,7 +116,7 @@ func (c *change) keysFrom(e *catalog.Entry, t *sharded, declared declaration) (*
 	if err != nil {
 		return config("write_sharding: 'from': %s", err)
 	}
-	earliest := c.opts.Now().Add(c.doors.lease.Length() + stillSpare)
+	earliest := c.schemas.clock.Now().Add(c.doors.lease.Length() + stillSpare)
 	if !time.UnixMilli(at).After(earliest) {
 		return config("write_sharding: 'from' is %s, which is not later than every door can know of it; choose an instant after %s",
 			declared[optionFrom], earliest.UTC().Format(time.RFC3339))

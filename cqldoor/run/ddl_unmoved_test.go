@@ -31,7 +31,7 @@ func readBeforeDrawn(w *twins) string {
 	return ""
 }
 
-// refusedWith holds that a statement is refused, with the words.
+// refusedWith checks that the door refuses a statement, with the words.
 func (s *scene) refusedWith(text, words string) {
 	s.t.Helper()
 	if a := s.query(s.v5, text); a.Kind != difftest.Error || !strings.Contains(a.Text, words) {

@@ -48,11 +48,7 @@ func (x *definer) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head
 	case syntax.StatementBatch:
 		return false
 	case syntax.StatementTruncate:
-		if err := x.view.Load().refuseTruncate(syntax.Name{Keyspace: at, Name: h.Name.Name}); err != nil {
-			req.Error(err)
-			return true
-		}
-		if n := (syntax.Name{Keyspace: at, Name: h.Name.Name}); x.view.Load().renamed(n, at) {
+		if n := (syntax.Name{Keyspace: at, Name: h.Name.Name}); x.view.Load().tables[at][n.Name] != nil {
 			req.Go(func(ctx context.Context) { replyError(req, x.truncate(ctx, req, n)) })
 			return true
 		}
@@ -60,7 +56,7 @@ func (x *definer) serve(ctx context.Context, req *cqldoor.Request, h syntax.Head
 		x.serveOther(ctx, req, h, keyspace, text)
 		return true
 	}
-	req.Pass(req.Message)
+	req.Forward()
 	return true
 }
 

@@ -7,7 +7,7 @@
 // If it goes to several shards, the door sends a bounded number of fetches at a time over the
 // client's own link, merges their rows (package scatter), and answers once.
 //
-// The Router sends a request to one of its parts, and each part has only what it may touch:
+// The Router sends a request to one of its parts. Each part has only the state that it may use:
 //
 //   - queries, executes and batches serve the requests of clients: QUERY and PREPARE, EXECUTE, BATCH.
 //   - passer rewrites a statement of one shard and passes it on. answers executes any other: reads
@@ -15,7 +15,8 @@
 //   - Below writer, placer draws shards and gives timestamps, buckets keeps the directory of
 //     strategy time, applier sends physical writes, and resolver makes two places of a row equal.
 //   - statements plans texts. attempts repeats a request if the schema has changed meanwhile, and
-//     premises says whether a plan still holds when the store has answered.
+//     premises says whether a plan is still valid when the store has answered. standing says the
+//     same of statements that the doors have forwarded.
 //   - definer serves DDL and starts changes of layout. viewer shows the schema and the nodes. explains
 //     says what the shard rules say.
 //   - schemas reads the catalogue, and keeps the State and the view. membership holds the lease and
@@ -31,8 +32,8 @@
 //     long as Options.RetryFor lasts and the client waits. It never repeats a write or a
 //     request to a single shard.
 //  6. A prepared id is a hash of keyspace and text, the same on every door. The plan cache is
-//     bounded; an id that it has forgotten is answered with UNPREPARED.
+//     bounded. If it has forgotten an id, the Router answers UNPREPARED.
 //
 // It imports catalog, cqldoor, cqldoor/internal/rule, cqldoor/plan, partitioner, registry,
-// scatter, shard, fleet and cql.
+// scatter, shard, shard/timebucket, fleet and cql.
 package run

@@ -15,9 +15,9 @@ import (
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
-// TestChangesOfAnotherDoor changes a table at one door that another, which hears of
-// nothing, has used and prepared statements on: these go on as they do at a Cassandra,
-// by being prepared again, with the same ids, and do what the table is now for.
+// TestChangesOfAnotherDoor changes a table at one door. Another door, which gets no event, has used
+// the table before, and clients have prepared statements there. As with Cassandra, the clients must
+// prepare them again, and get the same ids. Then the statements must work on the changed table.
 func TestChangesOfAnotherDoor(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		const lease = 200 * time.Millisecond

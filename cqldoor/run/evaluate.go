@@ -81,6 +81,9 @@ func (x *reader) shaped(out *output, c plan.Cursor, page int) error {
 			return false, nil
 		case next == result.Full:
 			rest := s.Rest()
+			if rest.Inside == 0 && !x.bound.Scan && at.KeyIndex+1 == x.bound.Keys.Len() {
+				return false, nil // PER PARTITION LIMIT leaves no row of the last partition
+			}
 			at.Limit, at.PerKey = max(rest.Left, 0), max(rest.Inside, 0)
 			out.next(at)
 			return false, nil

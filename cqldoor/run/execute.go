@@ -86,10 +86,14 @@ func (x *executes) carryExecute(ctx context.Context, req *cqldoor.Request, s *st
 // executeFresh serves an EXECUTE after the door has read the present schema.
 func (x *executes) executeFresh(ctx context.Context, req *cqldoor.Request, k *known) error {
 	late := x.doors.renew(ctx)
+	x.relays.standing.judgeAnew(req)
 	switch {
 	case k.schema != nil:
 		return x.definer.executePrepared(ctx, req, k.schema)
 	case k.passed != nil && x.schema.passes(k.passed):
+		if err := x.relays.standing.forwards(ctx, late); err != nil {
+			return err
+		}
 		return x.relays.relay(ctx, req)
 	case k.passed != nil:
 		return unprepared(k.id[:])

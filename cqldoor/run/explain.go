@@ -20,8 +20,8 @@ import (
 // and that no shard rule applies to its table.
 const ExplainPayload = "evenkeel.explain"
 
-// Explanation is a plan, with what the shard rules say of the table. A statement on a plain table
-// has no layout and no plan.
+// Explanation is a plan, with the shard rules' statement about the table. A statement on a plain
+// table has no layout and no plan.
 type Explanation struct {
 	*plan.Explained
 	Rule *RuleShown `json:"rule,omitempty"`

@@ -3,10 +3,13 @@
 package run
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
 
@@ -67,6 +70,57 @@ func TestGroupsInOrder(t *testing.T) {
 			if a.Code != 0x2200 {
 				t.Errorf("%s, in pages: %s", text, show(a))
 			}
+		}
+	}
+}
+
+// TestPagesOfGroups reads groups page by page: a sharded table has no page more than a plain one. The
+// last group that PER PARTITION LIMIT allows is the last of the page and of the result.
+func TestPagesOfGroups(t *testing.T) {
+	onStores(t, func(t *testing.T, st store.Store) {
+		w := &twins{scene: newScene(t, st), layouts: layouts[1:5]}
+		w.create("p int, c int, v int, s int static, PRIMARY KEY (p, c)", "")
+		for p := range 3 {
+			for c := range 2*p + 1 {
+				if fault := w.write(fmt.Sprintf("INSERT INTO TABLE (p, c, v) VALUES (%d, %d, %d)", p, c, c)); fault != "" {
+					t.Fatal(fault)
+				}
+			}
+		}
+		if fault := w.write("UPDATE TABLE SET s = 1 WHERE p = 5"); fault != "" {
+			t.Fatal(fault)
+		}
+		for _, where := range []string{"p = 1", "p = 2 AND c > 1", "p = 2 AND c IN (0, 3)", "p IN (0, 2)", "p IN (2, 0, 1)", "p IN (1, 9)", "p = 5", "p IN (0, 5)"} {
+			for _, limits := range []string{"", " PER PARTITION LIMIT 1", " PER PARTITION LIMIT 2", " PER PARTITION LIMIT 2 LIMIT 3"} {
+				text := "SELECT p, c, count(*), sum(v) FROM TABLE WHERE " + where + " GROUP BY p, c" + limits
+				for size := range int32(3) {
+					want, pages := w.pages(w.text(-1, text), 1+size)
+					for i, l := range w.layouts {
+						got, n := w.pages(w.text(i, text), 1+size)
+						if got != want || n > pages {
+							t.Errorf("%s, %s in pages of %d: %d pages, and %d of a plain table\nwant %s\ngot  %s", text, l, 1+size, n, pages, want, got)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// pages reads all pages of a result. It returns the rows, and how many pages there are.
+func (w *twins) pages(text string, size int32) (rows string, pages int) {
+	w.t.Helper()
+	for req := (difftest.Request{Query: text, PageSize: size}); ; {
+		a, err := w.v5.Query(req)
+		if err != nil || a.Kind != difftest.Rows {
+			w.t.Fatalf("%s: %v %v", text, a, err)
+		}
+		pages++
+		for _, row := range a.Rows {
+			rows += fmt.Sprintf(" %x", row)
+		}
+		if req.State = a.State; a.State == nil {
+			return rows, pages
 		}
 	}
 }

@@ -4,7 +4,6 @@ package run
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -64,7 +63,7 @@ func (k *keeper) round(ctx context.Context) {
 				continue // during a change rows would be dropped in one of their places
 			}
 			if err := k.table(ctx, t); err != nil && ctx.Err() == nil {
-				k.x.opts.Log.Warn("old buckets of a table are not dropped yet; it is tried again", "table", t.entry.String(), "error", err)
+				k.x.opts.Log.Warn("the door cannot drop old buckets of a table yet; it tries again", "table", t.entry.String(), "error", err)
 			}
 		}
 	}
@@ -72,12 +71,12 @@ func (k *keeper) round(ctx context.Context) {
 
 // table raises the floor of one table if it is due, and drops the buckets below.
 func (k *keeper) table(ctx context.Context, t *sharded) error {
-	now, err := k.now(ctx)
+	now, err := agreed(ctx, k.session, k.x.opts.Now)
 	if err != nil {
 		return err
 	}
 	e := t.entry
-	floor := e.Layout.Grid().Of(now.UnixMilli() - int64(e.Layout.Keep))
+	floor := floorOf(e.Layout, now)
 	if floor > e.Layout.Floor {
 		next := *e.Layout
 		next.Floor = floor
@@ -107,14 +106,19 @@ func (k *keeper) table(ctx context.Context, t *sharded) error {
 // maxClockSkew is the largest allowed difference between the door's clock and the store's.
 const maxClockSkew = time.Minute
 
-// now returns the earlier of the door's time and the store's time, because data dropped by a
+// floorOf returns the first bucket that a table keeps.
+func floorOf(l *shard.Layout, now time.Time) int64 {
+	return l.Grid().Of(now.UnixMilli() - int64(l.Keep))
+}
+
+// agreed returns the earlier of the door's time and the store's time, because data dropped by a
 // wrong clock is lost.
-func (k *keeper) now(ctx context.Context) (time.Time, error) {
-	rows, err := k.session.Query(ctx, wire.One, "SELECT toUnixTimestamp(now()) AS now FROM system.local")
-	if err != nil || len(rows) != 1 || len(rows[0]["now"]) != 8 {
-		return time.Time{}, errors.Join(errors.New("ask the store for its time"), err)
+func agreed(ctx context.Context, session catalog.Session, now func() time.Time) (time.Time, error) {
+	there, err := storeTime(ctx, session)
+	if err != nil {
+		return time.Time{}, err
 	}
-	there, here := time.UnixMilli(int64(binary.BigEndian.Uint64(rows[0]["now"]))), k.x.opts.Now()
+	here := now()
 	switch d := here.Sub(there); {
 	case d > maxClockSkew || d < -maxClockSkew:
 		return time.Time{}, fmt.Errorf("the door's clock and the store's are %s apart; set them right", d.Abs().Round(time.Second))

@@ -22,10 +22,8 @@ func hoursAgo(n int) string {
 	return time.Now().Add(-time.Duration(n) * time.Hour).UTC().Format("'2006-01-02T15:04:05Z'")
 }
 
-// nothingBelowFloor raises the floor of a table and writes below it.
+// nothingBelowFloor writes below the floor of a new table.
 func nothingBelowFloor(w *twins) string {
-	w.must(w.v5, w.text(0, "INSERT INTO TABLE (p, c, v) VALUES (1, "+hoursAgo(9)+", 'x')"))
-	newKeeper(w.router.schema, w.router.definer.movers).round(context.Background())
 	for _, text := range []string{
 		"INSERT INTO TABLE (p, c, v) VALUES (1, " + hoursAgo(9) + ", 'x')",
 		"UPDATE TABLE SET v = 'y' WHERE p = 2 AND c = " + hoursAgo(100),
@@ -59,15 +57,16 @@ func (d *deletions) Query(ctx context.Context, cl wire.Consistency, cql string, 
 	return d.Session.Query(ctx, cl, cql, values...)
 }
 
-// TestKeep drops what is older than a table keeps: whole buckets, one deletion for each
-// physical partition; rows that are kept stay, and the other door refuses what is too old.
+// TestKeep checks that the doors drop buckets that are older than a table's keep, as a whole, with
+// one deletion for each physical partition. Younger rows must stay, and the other door must refuse
+// rows that are too old.
 func TestKeep(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		const lease = time.Second
 		a := newSceneOf(t, st, startRouterOf(t, st, lease))
 		b := newSceneOf(t, st, startRouterOf(t, st, lease))
 		table := a.keyspace + ".log"
-		a.must(a.v5, "CREATE TABLE "+table+" (k int, j text, ts timestamp, v int, PRIMARY KEY ((k, j), ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'shards': '2', 'keep': '10h'}")
+		a.must(a.v5, "CREATE TABLE "+table+" (k int, j text, ts timestamp, v int, PRIMARY KEY ((k, j), ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'shards': '2', 'keep': '1000h'}")
 		b.must(b.v5, "SELECT * FROM "+table)
 		const keys, hours = 3, 20
 		insert := func(s *scene, k, h int) *difftest.Answer {
@@ -79,6 +78,7 @@ func TestKeep(t *testing.T) {
 				a.must(a.v5, fmt.Sprintf("INSERT INTO %s (k, j, ts, v) VALUES (%d, 'x', %s, %d) USING TIMESTAMP %d", table, k, hoursAgo(h), h, time.Now().Add(1000*time.Hour).UnixMicro()))
 			}
 		}
+		a.must(a.v5, "ALTER TABLE "+table+" WITH write_sharding = {'keep': '10h'}")
 		keeper := newKeeper(a.router.schema, a.router.definer.movers)
 		counted := &deletions{Session: a.router.schema.session}
 		keeper.session, keeper.buckets = counted, catalog.NewBuckets(counted)
@@ -221,12 +221,13 @@ func TestKeepAsksTheStoreForItsTime(t *testing.T) {
 	}
 }
 
-// TestFloorRisesUnderWrites holds that a write is answered for what it did, though the floor
-// of its table has risen while it was under way.
+// TestFloorRisesUnderWrites checks that the answer to a write says what the write did, even if the
+// floor of its table has risen while it was under way.
 func TestFloorRisesUnderWrites(t *testing.T) {
 	st := embedded(t)
 	s := newSceneOf(t, st, startRouterOf(t, st, 2*time.Second))
-	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '2h'}")
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '20h'}")
+	s.must(s.v5, "ALTER TABLE "+s.keyspace+".t WITH write_sharding = {'keep': '2h'}")
 	write, err := s.router.queries.statements.statement(s.keyspace, "INSERT INTO t (k, ts) VALUES (1, 0)")
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/reshard"
@@ -29,8 +30,8 @@ type renewals struct {
 	waiting []chan<- error
 }
 
-// membership is this door among the other doors of the store: its lease, and what the doors tell each
-// other.
+// membership is this door among the other doors of the store: its lease, and the messages between the
+// doors.
 type membership struct {
 	opts    *Options
 	session *catalog.StoreSession
@@ -88,7 +89,7 @@ func (m *membership) newMember(ctx context.Context) error {
 		return nil
 	}
 	m.lease.Watch()
-	o.Self.Steps = append(reshard.Steps(), fleet.StepAdopted)
+	o.Self.Steps = append(reshard.Steps(), fleet.StepAdopted, fleet.StepForwarded)
 	m.member = fleet.New(fleet.Options{Session: m.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Longest: o.Longest, Log: o.Log})
 	return nil
 }
@@ -117,22 +118,31 @@ func (m *membership) beat(ctx context.Context) (*fleet.Seen, error) {
 
 // register registers this door and then reads the version of the store's schema. The lease on
 // what is read afterwards counts from asked.
-//
-// A node of the store that stands still answers nothing. So a registered door gives an attempt up
-// after half a lease, while the lease may still be saved, and asks again: the next attempt goes to
-// a node with fewer unanswered requests. Each attempt has twice the time of the one before, for a
-// store that is slow as a whole.
 func (m *membership) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
+	err = m.again(ctx, func(ctx context.Context) (err error) {
+		seen, version, asked, err = m.registerOnce(ctx)
+		return err
+	})
+	return seen, version, asked, err
+}
+
+// again calls f, which asks the store, until the store answers.
+//
+// A node of the store that stands still answers nothing, and neither does a node that waits for another
+// one which is dead. So a registered door gives an attempt up after half a lease, while the lease may
+// still be saved, and asks again: the next attempt goes to a node with fewer unanswered requests. Each
+// attempt has twice the time of the one before, for a store that is slow as a whole.
+func (m *membership) again(ctx context.Context, f func(ctx context.Context) error) error {
 	if m.beaten.Load() == nil {
-		return m.registerOnce(ctx) // the first attempt creates tables
+		return f(ctx) // the first attempt creates tables
 	}
 	for limit := m.lease.Length() / 2; ; limit *= 2 {
 		attempt, cancel := context.WithTimeout(ctx, limit)
-		seen, version, asked, err = m.registerOnce(attempt)
+		err := f(attempt)
 		late := attempt.Err() != nil
 		cancel()
 		if err == nil || !late || ctx.Err() != nil {
-			return seen, version, asked, err
+			return err
 		}
 	}
 }
@@ -175,9 +185,18 @@ func (m *membership) acknowledge() {
 			generations[p.Table.ID] = t.Layout.Generation
 		case v.unserved[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}] && st == m.state.Load():
 			generations[p.Table.ID] = p.Generation // this door uses none
+		case t == nil && v.plainSince(p) && st == m.state.Load():
+			generations[p.Table.ID] = p.Generation // the table is plain again, or gone
 		}
 	}
 	m.member.Acknowledge(v.seen.Self, generations)
+}
+
+// plainSince reports whether what is published of a table is over: the table has no entry, or one without a
+// change of the plain table that it is.
+func (v *view) plainSince(p fleet.Publication) bool {
+	e := v.entries[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}]
+	return e == nil || e.ID != p.Table.ID || e.Layout.Generation >= p.Generation && e.Layout.Plain() && e.Change == nil && e.Physical == e.Table
 }
 
 // tell tells the other doors which schema this one uses.
@@ -198,7 +217,7 @@ func (m *membership) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
 	defer cancel()
 	if err := m.member.Leave(ctx); err != nil {
-		m.opts.Log.Warn("the other doors are not told that this one ends; they will find out", "error", err)
+		m.opts.Log.Warn("this door cannot report to the other doors that it ends; they will notice", "error", err)
 	}
 }
 
@@ -213,10 +232,5 @@ func (m *membership) waitForDoors(ctx context.Context) {
 	if alone, err := m.member.Alone(ctx); err == nil && alone {
 		return
 	}
-	t := time.NewTimer(m.lease.Length())
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	deadline.Sleep(ctx, m.lease.Length())
 }

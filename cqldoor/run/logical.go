@@ -102,7 +102,8 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	if want <= 0 || x.plan.FilterHere {
 		want = window
 	}
-	segments := x.plan.PartitionSegments(x.bound, x.dir, at.KeyIndex, key, at.After)
+	dir := &paced{Directory: x.dir, want: max(0, hint)}
+	segments := x.plan.PartitionSegments(x.bound, dir, at.KeyIndex, key, at.After)
 	if x.only != nil {
 		segments = x.plan.ShardSegments(x.bound, x.dir, x.only.by, key, x.only.shard, at.After)
 	}
@@ -120,6 +121,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 			}
 			shown := x.shown(page)
 			rows += len(page.rows)
+			dir.rows = rows
 			k := len(page.clustering)
 			keys := make([][]byte, 0, k*len(page.rows))
 			for i := range page.rows {

@@ -67,8 +67,8 @@ type Stats struct {
 	// PreparedBytes, sent as Texts, and Physicals, the statements for shards.
 	Prepared, PreparedBytes, Texts, Physicals int
 
-	// Lease is how long, in seconds, what is known of tables is valid; 0 if no other door uses
-	// the store. LeaseLeft is the rest of it, negative if it has ended.
+	// Lease is how long, in seconds, the door may use what it has read about tables; 0 if no other
+	// door uses the store. LeaseLeft is the rest of that time, negative if it has ended.
 	Lease, LeaseLeft float64
 }
 
@@ -138,8 +138,8 @@ func (e *coordinator) child(ctx context.Context, req wire.Message) observe.Span 
 	return e.span.Child(name, observe.Shards(ctx))
 }
 
-// clientsOf returns a function that tells how clients' reads and writes have been served, or nil if
-// nothing is measured.
+// clientsOf returns a function that returns how the door has served clients' reads and writes. It
+// returns nil if nothing is measured.
 func clientsOf(all *observe.Requests) func() carrier.Served {
 	if all == nil {
 		return nil

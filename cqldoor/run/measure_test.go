@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// What is being done to tables is told: the generation that a door goes by, the step of a
-// change, and operations that were left half-done.
+// The metrics show operations on tables: the generation that a door uses, the step of a change, and
+// operations that a door has left half-done.
 func TestLayoutsAreTold(t *testing.T) {
 	layout := func(generation int64) *shard.Layout { return &shard.Layout{Generation: generation} }
 	entries := []*catalog.Entry{

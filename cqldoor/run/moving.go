@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
@@ -44,7 +45,7 @@ const watchEvery = 500 * time.Millisecond
 func newMovers(x *schemas, announce carrier.Announce) *movers {
 	m := &movers{x: x, self: x.opts.UUID(), began: x.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.opts.Store)}
 	m.mover = carrier.New(carrier.Options{Store: x.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
-		Now: x.opts.Now, Self: m.self, Hints: x.opts.Hints, Buckets: announce, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
+		Now: x.opts.Now, Stamps: x.clock.Now, Self: m.self, Hints: x.opts.Hints, Buckets: announce, Shards: x.rollovers.shards, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
 	m.adoptions = newAdoptions(x, m)
 	return m
 }
@@ -122,11 +123,8 @@ func (m *movers) start(ctx context.Context, t syntax.Name, do func(ctx context.C
 	m.done.Go(func() {
 		err := do(ctx, t.Keyspace, t.Name)
 		if err != nil && ctx.Err() == nil {
-			m.x.opts.Log.Warn("a change of layout does not go on; it is tried again", "table", t.Keyspace+"."+t.Name, "error", err)
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-			}
+			m.x.opts.Log.Warn("a change of layout cannot go on; the mover tries again", "table", t.Keyspace+"."+t.Name, "error", err)
+			deadline.Sleep(ctx, time.Second)
 		}
 		m.mu.Lock()
 		delete(m.running, t)
@@ -177,10 +175,8 @@ func (m *movers) Barrier(ctx context.Context, e *catalog.Entry) (bool, error) {
 		if t == nil || t.ID != e.ID || t.Layout.Generation >= e.Layout.Generation {
 			break
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return false, ctx.Err()
+		if err := deadline.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return false, err
 		}
 	}
 	if err := m.x.claims.wait(ctx, m.x.state.Load().Table(e.Keyspace, e.Table)); err != nil {
@@ -346,6 +342,10 @@ func (c *change) refuseOldDoors(ctx context.Context) error {
 // strategy changes, only the hidden column stays, because the other options mean something else then.
 func (c *change) asked(e *catalog.Entry, t *sharded, declared declaration) (*shard.Layout, []string, error) {
 	said := e.Layout.Options()
+	if e.Layout.Strategy == shard.Rollover && declared.names("shards") && !declared.names("strategy") {
+		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: 'shards' means nothing under strategy 'rollover', which the table has; to give its keys shards by a hash, use "+
+			"ALTER TABLE … WITH write_sharding = {'strategy': 'calculated', 'shards': '%s'}", declared["shards"])
+	}
 	if declared.names("strategy") && declared["strategy"] != said["strategy"] {
 		said = map[string]string{"column": said["column"]}
 	}

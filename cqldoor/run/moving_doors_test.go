@@ -58,6 +58,16 @@ func (s *sleeper) sleep() (wake func()) {
 	}
 }
 
+// naps stops the door several times for random times.
+func (s *sleeper) naps(r *mathrand.Rand, times int) {
+	for range times {
+		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+		wake := s.sleep()
+		time.Sleep(time.Duration(100+r.IntN(2500)) * time.Millisecond)
+		wake()
+	}
+}
+
 var now = func() chan struct{} { ch := make(chan struct{}); close(ch); return ch }()
 
 func (s *sleeper) awake() chan struct{} {
@@ -102,11 +112,19 @@ func (l sleepyLink) Send(ctx context.Context, req wire.Message, reply func(wire.
 // startDoor starts one of several doors. It detects vanished doors within seconds.
 func startDoor(t *testing.T, st store.Store, name string) *Router {
 	t.Helper()
-	r := New(Options{
+	return startDoorWith(t, st, name, func(*Options) {})
+}
+
+// startDoorWith is startDoor with changed options.
+func startDoorWith(t *testing.T, st store.Store, name string, with func(*Options)) *Router {
+	t.Helper()
+	o := Options{
 		Lease: time.Second, Longest: 300 * time.Millisecond, Takeover: 2 * time.Second, Self: fleet.Door{CQL: name},
 		Store: st, Now: time.Now, Timeuuid: timeuuid, UUID: random, IntN: mathrand.IntN, Eras: new(cqldoor.Eras),
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)).With("door", name),
-	})
+	}
+	with(&o)
+	r := New(o)
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 		return out, f.read(&out, f.sel.fetch, nil)
 	}
 	if d := f.doors; d.member != nil && !d.nodes.agree(f.before.version) {
-		// Drivers wait until all doors use the same schema. Reading the doors' rows tells it
-		// without delay.
+		// Drivers wait until all doors use the same schema. The doors' rows show this without
+		// delay.
 		if rows, err := d.member.Doors(f.ctx); err == nil {
 			d.nodes.look(d.lease.Now(), d.lease.Length(), rows)
 		}

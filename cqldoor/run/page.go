@@ -66,10 +66,12 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	if w.spent() {
 		return true, nil
 	}
-	for s := range w.plan.PartitionSegments(w.bound, w.dir, w.at.KeyIndex, key, after) {
+	dir := &paced{Directory: w.dir, want: w.wanted()}
+	for s := range w.plan.PartitionSegments(w.bound, dir, w.at.KeyIndex, key, after) {
 		if on, err := w.segment(s); err != nil || !on {
 			return false, err
 		}
+		dir.rows = dir.want - w.wanted()
 		if w.spent() {
 			break
 		}
@@ -77,14 +79,22 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	return true, nil
 }
 
+// wanted returns how many more rows are wanted of the present partition; 0: all.
+func (w *rowsPage) wanted() (n int) {
+	for _, limit := range []int{w.left, w.at.Limit, w.at.PerKey} {
+		if limit > 0 && (n == 0 || limit < n) {
+			n = limit
+		}
+	}
+	return n
+}
+
 // segment writes rows of a segment. It returns whether more rows are wanted.
 func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 	for after := s.After; ; {
 		want := w.rowWidth().span(w.reads.held)
-		for _, limit := range []int{w.left, w.at.Limit, w.at.PerKey} {
-			if limit > 0 {
-				want = min(want, limit)
-			}
+		if limit := w.wanted(); limit > 0 {
+			want = min(want, limit)
 		}
 		rows, err := w.reader.page(s, after, want)
 		if err != nil {

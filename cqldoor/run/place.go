@@ -16,8 +16,8 @@ import (
 // where shards are compared by time.
 type placer struct {
 	drawers   drawers
-	clock     clock // gives timestamps
-	now       func() time.Time
+	clock     clock            // gives timestamps
+	now       func() time.Time // the store's time
 	rollovers *rollovers
 }
 

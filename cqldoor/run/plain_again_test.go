@@ -231,7 +231,4 @@ func TestPlainAgainThatIsRefused(t *testing.T) {
 		changeRefused(t, s, table, "", c.why)
 		planRefused(t, s, table, "", c.why)
 	}
-	exec(t, s, "CREATE TABLE refused.t (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '4'}")
-	startDoor(t, st, "127.0.0.1:2")
-	changeRefused(t, s, "refused.t", "", "other doors are on the store")
 }

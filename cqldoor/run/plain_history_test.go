@@ -158,9 +158,29 @@ func historiesAcrossTime(t *testing.T, st store.Store) {
 		hashed, timed("'bucket': '1m'"), "'bucket': '2m', 'shards': '2'", "", timed("'bucket': '5m'"), hashed+", 'column': 'salt'", "'column': 'pepper'")
 }
 
+// TestHistoriesAcrossRollover executes random statements on tables of strategy rollover that get shards by a
+// hash, buckets of time, or become plain. A table that is never sharded gives the same answers.
+func TestHistoriesAcrossRollover(t *testing.T) { onStores(t, historiesAcrossRollover) }
+
+func historiesAcrossRollover(t *testing.T, st store.Store) {
+	for _, changes := range [][]string{
+		{"'strategy': 'calculated', 'shards': '3'", "'shards': '4'"},
+		{"'strategy': 'time', 'by': 'c', 'bucket': '2m'"},
+		{rolledBack, ""},
+	} {
+		historiesAfter(t, st, "{'strategy': 'rollover', 'rows': '10'}", "p int, c timestamp, v text, n int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c DESC)", 24_000, changes...)
+	}
+}
+
 // historiesAcross executes random statements on two tables of some columns, before, during and after
 // changes of the layout of one of them.
 func historiesAcross(t *testing.T, st store.Store, columns string, scale int, changes ...string) {
+	historiesAfter(t, st, "", columns, scale, changes...)
+}
+
+// historiesAfter is historiesAcross for a table that begins with strategy rollover, if sharding is given. It
+// has no conditions until the first change has ended.
+func historiesAfter(t *testing.T, st store.Store, sharding, columns string, scale int, changes ...string) {
 	s := session(t, serveDoor(t, st, startRouter(t, st)), 5)
 	exec(t, s, "DROP KEYSPACE IF EXISTS both")
 	exec(t, s, "CREATE KEYSPACE both WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
@@ -168,12 +188,25 @@ func historiesAcross(t *testing.T, st store.Store, columns string, scale int, ch
 	for _, table := range []string{changed, unchanged} {
 		exec(t, s, "CREATE TABLE "+table+" ("+columns)
 	}
+	if sharding != "" {
+		and := " WITH "
+		if strings.Contains(columns, and) {
+			and = " AND "
+		}
+		exec(t, s, "DROP TABLE "+changed)
+		exec(t, s, "CREATE TABLE "+changed+" ("+columns+and+"write_sharding = "+sharding)
+	}
 	h := &twin{t: t, s: s, r: rand.New(rand.NewPCG(1, 13)), scale: scale}
 	l := &lived{t: t, table: changed, doors: []*gocql.Session{s}}
 	for _, change := range changes {
 		for range 25 {
 			h.step(h.draw())
-			h.step(h.condition(), false)
+			if sharding == "" {
+				h.step(h.condition(), false)
+				continue
+			}
+			h.step(h.draw())
+			h.step(h.draw())
 		}
 		text := "ALTER TABLE " + changed + " WITH write_sharding = {" + change + "}"
 		if change == rolledBack {
@@ -181,6 +214,9 @@ func historiesAcross(t *testing.T, st store.Store, columns string, scale int, ch
 			text = strings.Replace(text, "{}", "{'change': 'rollback'}", 1)
 		}
 		exec(t, s, text)
+		if change != rolledBack {
+			sharding = ""
+		}
 		for n := 0; l.status().Phase != reshard.NoPhase; n++ {
 			if n > 2000 || l.status().Problem != "" {
 				t.Fatalf("%s does not end: %+v", text, l.status())

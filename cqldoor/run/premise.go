@@ -96,19 +96,23 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	}
 }
 
-// same says whether what was planned under one layout is valid under the present one. Under
-// strategy rollover a read may miss no shard with rows, and no deletion may miss what it deletes.
-// reached is the latest timestamp of the deletions; a write to one shard is always valid.
-func (s *statement) same(now, planned *shard.Layout, reached int64) bool {
+// same says whether a statement that was planned under one layout is valid under the present one. It does
+// not compare the shards of a rollover.
+func same(now, planned *shard.Layout) bool {
 	if now.Strategy != shard.Rollover || planned.Strategy != shard.Rollover {
 		return sameButFloor(now, planned)
 	}
 	x, y := *now, *planned
 	x.Rolled, y.Rolled = nil, nil
-	switch {
-	case !sameButFloor(&x, &y):
-		return false
-	case s.sel != nil:
+	return sameButFloor(&x, &y)
+}
+
+// reaches says whether a statement that was planned under one layout of strategy rollover has visited all
+// shards that it must visit under the present one. A read may miss no shard with rows, and a deletion no
+// shard with cells that it deletes.
+// reached is the latest timestamp of the deletions; a write to one shard is always valid.
+func (s *statement) reaches(now, planned *shard.Layout, reached int64) bool {
+	if s.sel != nil {
 		// The only door has not opened a shard before the read began. A row that was written to the
 		// shard meanwhile may be missing.
 		return s.premises.doors.member == nil || planned.Rolled.Reads(now.Rolled)
@@ -133,19 +137,22 @@ func (p *premises) stands(ctx context.Context, s *statement, reached int64) (boo
 		if now == nil && t.Plain() && t.Change != nil && t.Change.Step == reshard.Withdrawn {
 			continue // the sharding was taken back: the plain table's answer counts
 		}
-		// If there is no other door, no lease can end, and a change of layout waits until
-		// requests planned earlier have been answered. So the answer is good.
 		if now == nil || now.ID != t.ID {
 			return false, nil
 		}
-		if p.doors.member == nil && t.Layout.Strategy != shard.Rollover {
+		if t.Layout.Strategy == shard.Rollover && now.Layout.Strategy == shard.Rollover && !s.reaches(now.Layout, t.Layout, reached) {
+			return false, nil
+		}
+		// If there is no other door, no lease can end, and a change of layout waits until
+		// requests planned earlier have been answered. So the answer is good.
+		if p.doors.member == nil {
 			continue
 		}
 		if t.Change != nil || now.Change != nil {
 			if now.Layout.Generation != t.Layout.Generation {
 				return false, nil // another step of a change
 			}
-		} else if !s.same(now.Layout, t.Layout, reached) {
+		} else if !same(now.Layout, t.Layout) {
 			return false, nil
 		}
 	}
@@ -178,6 +185,16 @@ func (p *premises) repeatable(s *statement) bool {
 	return true
 }
 
+// ownTimes says whether each write of a statement has a timestamp of its own, which a repetition has again.
+func ownTimes(s *statement) bool {
+	for _, w := range s.writes() {
+		if w.Logical.Timestamp == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // errUnknown returns the error for a write whose layout has changed under way.
 func errUnknown(s *statement) error {
 	e := &wire.Error{Code: wire.CodeWriteTimeout, Consistency: wire.LocalQuorum, Required: 1, WriteType: wire.WriteSimple,
@@ -193,8 +210,8 @@ func errUnknown(s *statement) error {
 	return e
 }
 
-// overtaken is the error of a request whose layout has changed under way, or of which the door
-// cannot know this: then why is the reason.
+// overtaken is the error of a request whose layout has changed while it was under way. If the door
+// cannot know whether the layout has changed, why is the reason.
 type overtaken struct {
 	by  *statement
 	why error
@@ -212,6 +229,9 @@ func (e *coordinator) stand(ctx context.Context) error {
 			return &overtaken{s, err}
 		}
 	}
+	if s := e.attempts.standing; e.forwards && !s.Stands(e.term, nil) && !s.reviewed(ctx, e.term) {
+		return &overtaken{e.plans[0], errLapsed}
+	}
 	return nil
 }
 
@@ -222,10 +242,10 @@ func (e *coordinator) again(req *cqldoor.Request, err error) (is, again bool, to
 	if !errors.As(err, &o) {
 		return false, false, err
 	}
-	reads, repeats := true, req.Stamp != 0 && o.why == nil
+	reads, repeats := true, o.why == nil
 	for _, s := range e.plans {
 		reads = reads && s.sel != nil
-		repeats = repeats && s.sel == nil && e.attempts.premises.repeatable(s)
+		repeats = repeats && s.sel == nil && (req.Stamp != 0 || ownTimes(s)) && e.attempts.premises.repeatable(s)
 	}
 	switch {
 	case reads && o.why != nil:

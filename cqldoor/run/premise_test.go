@@ -195,8 +195,8 @@ func (p *stalledDoor) table(w way) (table, text string, id *difftest.Answer) {
 	return table, text, id
 }
 
-// stalled sends the request of a way and has meanwhile happen while the store has carried
-// out some of it, and nothing of it is answered.
+// stalled sends the request of a way. When the store has carried out some of it and answered
+// nothing, stalled calls meanwhile.
 func (p *stalledDoor) stalled(w way, text string, id *difftest.Answer, meanwhile func()) *difftest.Answer {
 	release := p.stall.stall()
 	answer := make(chan *difftest.Answer, 1)
@@ -231,9 +231,9 @@ func (p *stalledDoor) relayout(table string) (fleet.Table, int64) {
 	return of, generation
 }
 
-// TestAnswerCounts holds back what the store answers while the door's lease ends, or
-// another door changes the table: the client is told of success only where what the request
-// was planned on still holds then.
+// TestAnswerCounts delays the store's answer. Meanwhile the door's lease ends, or another door changes the
+// table. The door has planned the request on a state. It may report success to the client only if this
+// state is still valid when the store answers.
 func TestAnswerCounts(t *testing.T) {
 	for _, version := range []primitive.ProtocolVersion{primitive.ProtocolVersion4, primitive.ProtocolVersion5} {
 		p := newStalledDoor(t, version)

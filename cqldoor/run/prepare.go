@@ -73,7 +73,7 @@ func (r *planCache) physical(text string) *physical {
 	return r.physicals.getOr(text, func() *physical { return &physical{} })
 }
 
-// width returns the size of a row, by what is selected of it.
+// width returns the size of a row of a selection.
 func (r *planCache) width(selection string) *atomic.Int64 {
 	return r.widths.getOr(selection, func() *atomic.Int64 { return new(atomic.Int64) })
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// A prepared id is the MD5 sum of a text, so anybody can compute the id of any text: of a
-// statement that the door prepared for itself, which writes into any shard, or of one that was
-// prepared at the store directly. The gate cannot judge a text that it does not see. So a door
-// executes only ids of statements that some client has prepared at it. It answers UNPREPARED to
-// all others, and the driver prepares them through the gate.
+// A prepared id is the MD5 sum of a text, so anybody can compute the id of any text. It could be a
+// statement that the door prepared for itself, which writes into any shard, or one that a client
+// prepared directly at the store. The gate cannot judge a text that it does not see. So a door
+// executes only ids of statements that some client has prepared at it. It answers UNPREPARED to all
+// others, and the driver prepares them through the gate.
 //
 // It does not matter which client prepared the statement. The store checks the rights of the
 // client that executes it, as Cassandra does. Drivers prepare on one connection and execute on

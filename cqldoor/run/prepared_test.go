@@ -120,9 +120,9 @@ func TestGuessedIDs(t *testing.T) {
 	})
 }
 
-// TestIDsOutliveTheirTable drops a table and creates it anew, plain and sharded by turns:
-// a statement is UNPREPARED then, has the same id when it is prepared again, and is
-// executed on what the table is.
+// TestIDsOutliveTheirTable drops a table and creates it again, plain and sharded in turn. A
+// prepared statement must then be UNPREPARED, get the same id when a client prepares it again, and
+// work on the new table.
 func TestIDsOutliveTheirTable(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		s := newScene(t, st)

@@ -141,6 +141,7 @@ func TestProducts(t *testing.T) {
 		allowed  = 64 << 20 // for lists of many, and the requests that are sent
 		tooMany  = "Too many statements in a batch"
 		tooLarge = "Batch too large"
+		tooOften = "counts for each marker"
 	)
 	r := tablesRouter(t,
 		"CREATE TABLE ks.t (p int, c int, v int, b blob, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '20'}",
@@ -155,6 +156,11 @@ func TestProducts(t *testing.T) {
 		values  [][]byte
 		refused string // "": it goes on until the client goes
 	}{
+		{"SELECT " + strings.Repeat("(blob) :v, ", 2000) + "c FROM t WHERE p = 1", [][]byte{long}, tooOften},
+		{"SELECT c FROM t WHERE p = 1 AND b IN (" + strings.Repeat(":v, ", 2000) + ":v) ALLOW FILTERING", [][]byte{long}, tooOften},
+		{"UPDATE t SET v = 1 WHERE p = 1 AND c = 1 IF b IN (" + strings.Repeat(":v, ", 2000) + ":v)", [][]byte{long}, tooOften},
+		{"BEGIN BATCH " + strings.Repeat("UPDATE t SET b = :v WHERE p = 1 AND c = 1; ", 2000) + "APPLY BATCH", [][]byte{long}, tooOften},
+
 		{"SELECT c FROM t WHERE p IN ? AND c IN ?", [][]byte{list, list}, ""},
 		{"SELECT c FROM t WHERE p IN ? AND c IN ? PER PARTITION LIMIT 2", [][]byte{list, list}, ""},
 		{"SELECT count(*) FROM t WHERE p IN ? AND c IN ?", [][]byte{list, list}, ""},
@@ -197,8 +203,11 @@ func TestProducts(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			link := &emptyStore{leaves: leaves, gone: cancel}
-			values := wire.Values{Count: len(test.values)}
+			values := wire.Values{Count: len(test.values), Named: strings.Contains(test.text, ":v")}
 			for _, v := range test.values {
+				if values.Named {
+					values.Raw = wire.AppendString(values.Raw, []byte("v"))
+				}
 				values.Raw = wire.AppendBytes(values.Raw, v)
 			}
 			params := wire.Params{Consistency: wire.One}

@@ -98,9 +98,13 @@ func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace,
 	} else {
 		x.schema.refreshIfChangedOrLog(ctx)
 	}
+	x.relays.standing.judgeAnew(req)
 	if x.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
 		if req.Op == wire.OpPrepare && asksExplain(req.Message) {
 			return x.explains.explainPlain(ctx, req, keyspace, text)
+		}
+		if err := x.relays.standing.forwards(ctx, late); err != nil {
+			return err
 		}
 		resp, err := x.relays.forward(ctx, req)
 		if err != nil {
@@ -153,10 +157,7 @@ func (x *queries) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
 	case syntax.StatementTruncate:
 		n := target(syntax.Target(text), keyspace)
-		if err := x.schema.view.Load().refuseTruncate(n); err != nil {
-			return err
-		}
-		if x.schema.view.Load().renamed(n, n.Keyspace) {
+		if x.schema.view.Load().tables[n.Keyspace][n.Name] != nil {
 			return x.definer.truncate(ctx, req, n)
 		}
 		return x.relays.relay(ctx, req)

@@ -16,6 +16,7 @@ import (
 type relays struct {
 	cache    *planCache
 	view     *atomic.Pointer[view]
+	standing *standing
 	requests *observe.Requests // measures statements; may be nil
 }
 
@@ -33,6 +34,9 @@ func (x *relays) relay(ctx context.Context, req *cqldoor.Request) error {
 func (x *relays) forward(ctx context.Context, req *cqldoor.Request) (wire.Message, error) {
 	v := x.view.Load()
 	resp, err := send(ctx, req)
+	if err == nil {
+		err = x.standing.judge(ctx, req, resp)
+	}
 	if err != nil || req.Op != wire.OpPrepare {
 		return resp, err
 	}

@@ -55,9 +55,9 @@ func (l *reluctantLink) Forward(ctx context.Context, m wire.Message, to store.Re
 	l.Forwarder.Forward(ctx, m, to, tag)
 }
 
-// Whichever reads a store refuses for a while, a read of several shards gives what it
-// gives where none is: in one page and in several, with slices that take several
-// statements, rows that are merged of several shards, and rows read in steps.
+// If a store refuses some reads for a while, a read of several shards must give the same result as
+// without refusals: in one page and in several, with slices that take several statements, with rows
+// that are merged from several shards, and with rows that are read in steps.
 func TestRefusalsChangeNothing(t *testing.T) {
 	r := &reluctant{Store: embedded(t)}
 	s := newScene(t, r)

@@ -46,11 +46,14 @@ func (s *statement) checkCount(n int) error {
 	return nil
 }
 
-// named puts values that were sent by name in the order of the markers.
+// named puts values that were sent by name in the order of the markers. Of several values of one name
+// the first counts, as in Cassandra.
 func named(env *eval.Env, s *statement, values *wire.Values) error {
 	byName := map[string]eval.Value{}
 	for it := values.Iter(); it.Next(); {
-		byName[string(it.Name)] = eval.Value{Bytes: it.Bytes, Unset: it.Unset}
+		if _, there := byName[string(it.Name)]; !there {
+			byName[string(it.Name)] = eval.Value{Bytes: it.Bytes, Unset: it.Unset}
+		}
 	}
 	for _, b := range s.head.Binds {
 		v, ok := byName[b.Name]
@@ -59,7 +62,7 @@ func named(env *eval.Env, s *statement, values *wire.Values) error {
 		}
 		env.Values = append(env.Values, v)
 	}
-	return nil
+	return eval.CheckNamed(env.Values)
 }
 
 // bodyOf returns a request's body without its custom payload, which is not passed on.

@@ -86,8 +86,8 @@ func isThrottled(a *difftest.Answer) bool {
 	return a.Kind == difftest.Error && strings.Contains(a.Text, "received only 0 responses")
 }
 
-// A read of several shards waits for those that are throttled, and gives what it
-// gives otherwise; what is of one shard gets the error.
+// A read of several shards waits for throttled shards, and then gives the same result as without
+// throttling. A read of one shard gets the error.
 func TestThrottledShardsAreAskedAgain(t *testing.T) {
 	s := newLimitedScene(t, throughput.Rate{Read: 250, Write: 1e6}, 50*time.Millisecond)
 	s.router.reads.retryFor = time.Minute
@@ -145,8 +145,9 @@ func TestThrottledShardsAreAskedAgain(t *testing.T) {
 	t.Error("what is of one shard is never refused")
 }
 
-// Shards that are read in a group, and share a partition whose units are too few for
-// all of them at once, are all read in the end: what was read once is not again.
+// If the door reads shards in a group, and they share a partition that has too few units for all of
+// them at once, it must read all of them in the end. It must not read a shard again that it has
+// read.
 func TestThrottledGroupsComeToAnEnd(t *testing.T) {
 	s := newLimitedScene(t, throughput.Rate{Read: 20, Write: 1e6}, 200*time.Millisecond)
 	s.router.reads.retryFor = time.Minute // were rows read again and again, there were never enough units
@@ -193,8 +194,8 @@ func printed(a *difftest.Answer) string {
 	return b.String()
 }
 
-// After its time a read is refused with the store's error, and nobody asks for a
-// client that is gone.
+// When its time is over, a read gets the store's error. The door sends no more requests for a
+// client that has disconnected.
 func TestRetryEnds(t *testing.T) {
 	s := newLimitedScene(t, throughput.Rate{Read: 5, Write: 1e6}, 0)
 	for i := range 30 {
@@ -242,7 +243,8 @@ func TestRetryEnds(t *testing.T) {
 	}
 }
 
-// A write is not repeated, whatever became of it.
+// TestThrottledWritesAreNotRepeated checks that the door sends a throttled write only once. The store
+// may have carried out a part of it.
 func TestThrottledWritesAreNotRepeated(t *testing.T) {
 	s := newLimitedScene(t, throughput.Rate{Read: 1e6, Write: 5}, 0)
 	s.router.reads.retryFor = time.Hour

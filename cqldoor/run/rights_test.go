@@ -185,7 +185,7 @@ func testRightsBeforeAdoption(r *rightful) {
 	r.must(r.nobody, alter("'adopt': ''"))
 }
 
-// refused holds that a client's statement is refused, with a code and words.
+// refused checks that the door refuses a client's statement, with a code and words.
 func (r *rightful) refused(c *difftest.Conn, text string, code primitive.ErrorCode, words string) {
 	r.t.Helper()
 	if a := r.query(c, text); a.Kind != difftest.Error || a.Code != code || !strings.Contains(a.Text, words) {

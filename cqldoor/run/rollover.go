@@ -39,8 +39,8 @@ import (
 //
 //   - announcing, in which the store must have stored the announcement,
 //   - one lease, after which every door knows the shard,
-//   - clockSkew, by which another door's clock may be ahead, and
-//   - aheadOfClock, by which a deletion's timestamp may be ahead of its door's clock.
+//   - clockSkew, by which the store's clock may be ahead as another door knows it (storeClock), and
+//   - aheadOfClock, by which a deletion's timestamp may be ahead of that.
 //
 // If the store takes longer than announcing, the opening is too early. The door then never opens that
 // shard, and announces another one.
@@ -51,13 +51,13 @@ import (
 // on other keys.
 
 const (
-	// aheadOfClock is how far the timestamp of a deletion may be ahead of the door's clock.
+	// aheadOfClock is how far the timestamp of a deletion may be ahead of the store's time as the door knows it.
 	aheadOfClock = 2 * time.Second
 
 	// announcing is how long the store may take to store an announcement.
 	announcing = time.Second
 
-	// clockSkew is the largest difference between the clocks of two doors.
+	// clockSkew is the largest difference between the store's times as two doors know them.
 	clockSkew = time.Second
 
 	// openingMargin is the first value of rollovers.margin.
@@ -75,7 +75,7 @@ type rollovers struct {
 	aheadOfClock time.Duration
 	clockSkew    time.Duration
 
-	reading sync.Mutex            // locked after schemas.refreshing and before mu
+	reading sync.Mutex            // locked after schemas.refreshes.running and before mu
 	logs    map[[16]byte]*readLog // by table id; guarded by reading
 
 	mu        sync.Mutex
@@ -85,7 +85,6 @@ type rollovers struct {
 	closed    map[keyShard]time.Time     // the shards that any door has announced and none has opened: when this door read the announcement
 
 	loggedFull sync.Map // table ids: this door has logged that a key of the table may have no further shard
-	started    int64    // when the door started, in microseconds
 	deleted    sync.Map // table id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
 }
 
@@ -118,9 +117,6 @@ func newRollovers(x *schemas) *rollovers {
 	o := &rollovers{x: x, catalogue: catalog.NewRollovers(x.session, door), wake: make(chan struct{}, 1),
 		logs: map[[16]byte]*readLog{}, announced: map[keyShard]*announcement{}, closed: map[keyShard]time.Time{},
 		margin: openingMargin, announcing: announcing, aheadOfClock: aheadOfClock, clockSkew: clockSkew}
-	if now := x.opts.Now; now != nil {
-		o.started = now().UnixMicro()
-	}
 	return o
 }
 
@@ -269,10 +265,20 @@ func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[
 	return out, nil
 }
 
-// catchUpAll reads the new entries of all logs. If there are any, it publishes a new State.
+// shards returns how many shards a partition key of a table has.
+func (o *rollovers) shards(table [16]byte, key [][]byte) int {
+	_, has := o.next(table, string(plan.AppendKey(nil, key)))
+	return max(1, has)
+}
+
+// catchUpAll reads the new entries of all logs. If there are any, it publishes a new State. Without a
+// log it does not wait for a refresh that runs.
 func (o *rollovers) catchUpAll(ctx context.Context) error {
-	o.x.refreshing.Lock()
-	defer o.x.refreshing.Unlock()
+	if !rollsOver(o.x.state.Load()) {
+		return nil
+	}
+	o.x.refreshes.running.Lock()
+	defer o.x.refreshes.running.Unlock()
 	old, v := o.x.state.Load(), o.x.view.Load()
 	next := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
 	changed := false
@@ -290,10 +296,7 @@ func (o *rollovers) catchUpAll(ctx context.Context) error {
 			if rolled == t.Layout.Rolled {
 				continue
 			}
-			layout := *t.Layout
-			layout.Rolled = rolled
-			s := v.tables[keyspace][name]
-			now, err := plan.NewKept(s.logical, plan.Kept{Layout: &layout, Physical: s.entry.Physical, ID: s.entry.PhysicalID()})
+			now, err := v.tables[keyspace][name].placed(rolled)
 			if err != nil {
 				return err
 			}
@@ -308,21 +311,34 @@ func (o *rollovers) catchUpAll(ctx context.Context) error {
 	return nil
 }
 
+// rollsOver says whether a table of a state has strategy rollover.
+func rollsOver(s *State) bool {
+	for _, tables := range s.Tables {
+		for _, t := range tables {
+			if t.Layout.Strategy == shard.Rollover {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // assumeDeletions is called at the door's start. An earlier run of the door may have sent deletions with
 // timestamps ahead of its clock. So assumeDeletions takes the highest possible one as the latest
 // timestamp of a deletion on each table of v.
 func (o *rollovers) assumeDeletions(v *view) {
+	now := o.x.clock.Now().UnixMicro()
 	for _, tables := range v.tables {
 		for _, t := range tables {
 			if t.entry.Layout.Strategy == shard.Rollover {
-				o.latestDeletion(t.entry.ID, o.started+o.aheadOfClock.Microseconds())
+				o.latestDeletion(t.entry.ID, now+o.aheadOfClock.Microseconds())
 			}
 		}
 	}
 }
 
 // checkAhead checks the timestamp of a write that goes to all shards of a key, as a deletion does. It
-// refuses a timestamp more than aheadOfClock ahead of the door's clock, because shards that are announced
+// refuses a timestamp more than aheadOfClock ahead of the store's clock, because shards that are announced
 // later would need the write too. It notes any other timestamp in rollovers.deleted.
 func (p *placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
 	if w.Table.Layout.Strategy != shard.Rollover || w.Adds(b) || !rule.On(rule.NothingFromTheFuture) {
@@ -330,7 +346,7 @@ func (p *placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.W
 	}
 	stamp := p.timeOf(req, params, b)
 	if ahead := stamp - p.now().UnixMicro(); ahead > p.rollovers.aheadOfClock.Microseconds() {
-		return wire.Invalidf("write_sharding: under strategy 'rollover', a deletion, a null, a TTL or a write of a collection goes to the shards that its key has now, and its timestamp is %s ahead of the door's clock: "+
+		return wire.Invalidf("write_sharding: under strategy 'rollover', a deletion, a null, a TTL or a write of a collection goes to the shards that its key has now, and its timestamp is %s ahead of the store's clock: "+
 			"it would have to reach shards that come later; use a timestamp of now, or let the door give it", time.Duration(ahead)*time.Microsecond)
 	}
 	at := p.rollovers.latestDeletion(w.Table.ID, math.MinInt64)

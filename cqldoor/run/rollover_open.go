@@ -30,7 +30,7 @@ func (o *rollovers) run(ctx context.Context) {
 		}
 		within, cancel := context.WithTimeout(ctx, refreshLimit)
 		if err := o.step(within); err != nil && ctx.Err() == nil {
-			o.x.opts.Log.Warn("a key cannot go on to its next shard yet; it is tried again", "error", err)
+			o.x.opts.Log.Warn("the door cannot open the next shard of a key yet; it tries again", "error", err)
 		}
 		cancel()
 	}
@@ -159,7 +159,7 @@ func (o *rollovers) open(ctx context.Context, at keyShard) error {
 
 // opening returns an opening for a shard that is about to be announced.
 func (o *rollovers) opening(table [16]byte) int64 {
-	now := o.x.opts.Now().UnixMicro()
+	now := o.x.clock.Now().UnixMicro()
 	if o.x.doors.member != nil {
 		return now + (o.announcing + o.leaseAndDrift() + o.aheadOfClock + o.clockSkew).Microseconds()
 	}
@@ -389,7 +389,7 @@ func (o *rollovers) leave() {
 			continue
 		}
 		if err := o.catalogue.Share(ctx, f.table, []byte(f.key), f.shard, f.rows, f.bytes); err != nil {
-			o.x.opts.Log.Warn("how full shards are is not shared with other doors; shards can become fuller than they should", "error", err)
+			o.x.opts.Log.Warn("this door cannot share its counts with other doors; shards can become fuller than they should", "error", err)
 			return
 		}
 	}

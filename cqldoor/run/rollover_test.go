@@ -41,20 +41,19 @@ func TestRefusedRollover(t *testing.T) {
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".c (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '4'}")
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".p (k int, c int, v int, PRIMARY KEY (k, c))")
 	for text, words := range map[string]string{
-		"ALTER TABLE KS.t WITH write_sharding = {'rows': '2000'}":                                "cannot be changed to or from strategy 'rollover'",
-		"ALTER TABLE KS.t WITH write_sharding = {'strategy': 'random', 'shards': '8'}":           "cannot be changed to or from strategy 'rollover'",
-		"ALTER TABLE KS.c WITH write_sharding = {'strategy': 'rollover', 'rows': '1000'}":        "cannot be changed to or from strategy 'rollover'",
-		"ALTER TABLE KS.p WITH write_sharding = {'strategy': 'rollover', 'rows': '1000'}":        "strategy 'rollover' puts a row in any shard",
-		"ALTER TABLE KS.t WITH write_sharding = {}":                                              "cannot be changed to or from strategy 'rollover'",
-		"ALTER TABLE KS.t WITH write_sharding = {'strategy': 'calculated', 'shards': '8'}":       "cannot be changed to or from strategy 'rollover'",
-		"ALTER TABLE KS.t WITH write_sharding = {'key': '1', 'shards': '8'}":                     "cannot be changed to or from strategy 'rollover'",
-		"ALTER TABLE KS.t WITH write_sharding = {'change': 'plan', 'shards': '8'}":               "cannot be changed to or from strategy 'rollover'",
+		"ALTER TABLE KS.t WITH write_sharding = {'rows': '2000'}":                                "'rows', 'bytes' and 'max' of strategy 'rollover' cannot be changed",
+		"ALTER TABLE KS.t WITH write_sharding = {'strategy': 'random', 'shards': '8'}":           "strategy 'random' puts a row in any shard",
+		"ALTER TABLE KS.c WITH write_sharding = {'strategy': 'rollover', 'rows': '1000'}":        "all rows of a key would be in shard 1",
+		"ALTER TABLE KS.p WITH write_sharding = {'strategy': 'rollover', 'rows': '1000'}":        "all rows of a key would be in shard 1",
+		"ALTER TABLE KS.t WITH write_sharding = {'key': '1', 'shards': '8'}":                     "mean nothing under strategy 'rollover'",
+		"ALTER TABLE KS.t WITH write_sharding = {'shards': '8'}":                                 "'shards' means nothing under strategy 'rollover'",
+		"ALTER TABLE KS.t WITH write_sharding = {'change': 'plan', 'shards': '8'}":               "'shards' means nothing under strategy 'rollover'",
 		"UPDATE KS.t SET v = 1 WHERE k = 1 AND c = 1 IF EXISTS":                                  "conditions (IF) are not possible under strategy 'rollover'",
 		"INSERT INTO KS.t (k, c, v) VALUES (1, 1, 1) IF NOT EXISTS":                              "conditions (IF) are not possible under strategy 'rollover'",
-		"DELETE FROM KS.t USING TIMESTAMP 9000000000000000 WHERE k = 1":                          "ahead of the door's clock",
-		"UPDATE KS.t USING TIMESTAMP 9000000000000000 SET v = null WHERE k = 1 AND c = 1":        "ahead of the door's clock",
-		"BEGIN BATCH DELETE FROM KS.t USING TIMESTAMP 9000000000000000 WHERE k = 1; APPLY BATCH": "ahead of the door's clock",
-		"BEGIN BATCH USING TIMESTAMP 9000000000000000 DELETE FROM KS.t WHERE k = 1; APPLY BATCH": "ahead of the door's clock",
+		"DELETE FROM KS.t USING TIMESTAMP 9000000000000000 WHERE k = 1":                          "ahead of the store's clock",
+		"UPDATE KS.t USING TIMESTAMP 9000000000000000 SET v = null WHERE k = 1 AND c = 1":        "ahead of the store's clock",
+		"BEGIN BATCH DELETE FROM KS.t USING TIMESTAMP 9000000000000000 WHERE k = 1; APPLY BATCH": "ahead of the store's clock",
+		"BEGIN BATCH USING TIMESTAMP 9000000000000000 DELETE FROM KS.t WHERE k = 1; APPLY BATCH": "ahead of the store's clock",
 	} {
 		s.refusedWith(strings.ReplaceAll(text, "KS", s.keyspace), words)
 	}
@@ -214,7 +213,7 @@ func TestRolledDefaultTimestamps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err := w.v5.Execute(id, difftest.Request{Timestamp: &ahead}); err != nil || a.Kind != difftest.Error || !strings.Contains(a.Text, "ahead of the door's clock") {
+		if a, err := w.v5.Execute(id, difftest.Request{Timestamp: &ahead}); err != nil || a.Kind != difftest.Error || !strings.Contains(a.Text, "ahead of the store's clock") {
 			t.Errorf("a deletion of the future: %v %s", err, show(a))
 		}
 	})

@@ -33,8 +33,8 @@ type Options struct {
 	// FanOut is how many fetches of one request may be in flight at a store. Default 32.
 	FanOut int
 
-	// Lease says that other doors may use the same store. It is how long a door may use what it
-	// knows of tables, if the catalogue gives no other value. After that time a door checks for
+	// Lease says that other doors may use the same store. It is how long a door may use what it has
+	// read about tables, if the catalogue gives no other value. After that time a door checks for
 	// changes before it goes on. Dropping a sharded table waits until all doors know of it. 0: no
 	// other door can use the store.
 	Lease time.Duration
@@ -133,7 +133,7 @@ func New(o Options) *Router {
 		rules: rules, explains: explain, relays: r.relays,
 		viewer: &viewer{schemas: r.schema, view: shown, doors: doors, cache: r.cache, binder: bind, longest: maxResult}}
 	apply := &applier{cache: r.cache, fanOut: o.FanOut}
-	place := &placer{drawers: drawers{intn: o.IntN}, clock: clock{now: o.Now}, now: o.Now, rollovers: r.schema.rollovers}
+	place := &placer{drawers: drawers{intn: o.IntN}, clock: clock{now: r.schema.clock.Now}, now: r.schema.clock.Now, rollovers: r.schema.rollovers}
 	bucketed := &buckets{catalogue: catalog.NewBuckets(r.schema.session), session: r.schema.session, applier: apply, uuid: o.UUID}
 	resolve := &resolver{session: r.schema.session, buckets: bucketed}
 	r.reads = &reads{cache: r.cache, buckets: bucketed, resolver: resolve, store: o.Store, intn: o.IntN,
@@ -150,7 +150,17 @@ func New(o Options) *Router {
 		attempts: r.attempts, relays: r.relays}
 	r.batches = &batches{schema: r.schema, doors: doors, relays: r.relays, cache: r.cache, state: r.state, statements: plans, binder: bind, writer: write}
 	stand.queries, stand.executes = r.queries, r.executes
+	r.relays.standing = &standing{terms: &r.schema.terms, premises: stand, schema: r.schema}
+	r.attempts.standing = r.relays.standing
 	return r
+}
+
+// Standing implements cqldoor.Router.
+func (r *Router) Standing() cqldoor.Standing {
+	if r.opts.Lease == 0 {
+		return nil
+	}
+	return r.relays.standing
 }
 
 // Serve implements cqldoor.Router.

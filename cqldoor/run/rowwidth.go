@@ -36,8 +36,8 @@ func (w rowWidth) wide(want, shards, held int) bool {
 	return w.bytes.Load()*int64(want+2*shards) > int64(held)
 }
 
-// span returns how many rows of a long page are merged at once, in at most half of held bytes. The more,
-// the less often each shard is asked.
+// span returns how many rows of a long page the door merges at once, in at most half of held bytes. With
+// more rows, it asks each shard less often.
 func (w rowWidth) span(held int) int {
 	width := w.known()
 	if width == 0 {

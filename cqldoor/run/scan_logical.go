@@ -298,7 +298,7 @@ func (s *ownersScan) show(at plan.Position, key [][]byte, c plan.Cursor, hint in
 	})
 }
 
-// of returns the reader for what is shown at a position.
+// of returns the reader for the rows that the scan shows at a position.
 func (s *ownersScan) of(at plan.Position) *reader {
 	if !s.each {
 		return s.reader
@@ -366,7 +366,7 @@ func (x *reader) shownOwner(by *plan.Table, key [][]byte, all []int) (owner plan
 	return owner, nil
 }
 
-// probe calls f for what plan.Select.Probe reads of some shards of a logical partition.
+// probe calls f for each row that plan.Select.Probe reads from some shards of a logical partition.
 func (x *reader) probe(by *plan.Table, key [][]byte, shards []int, limit int, f func(clustering [][]byte, shard int)) error {
 	var fetches []fetch
 	for _, g := range x.together(key, shards, x.group(presenceGroup)) {

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,16 +28,16 @@ type schemas struct {
 	view      atomic.Pointer[view]
 	session   *catalog.StoreSession
 	catalog   *catalog.Catalog
+	clock     *storeClock
 	doors     *membership
 	claims    *claims
+	terms     terms
 	rollovers *rollovers
 
-	refreshing sync.Mutex    // held while the store is read and a new State is published
-	requested  atomic.Uint64 // how many refreshes callers have requested
-	served     uint64        // how many of these the last successful refresh has served; guarded by refreshing
+	refreshes turns[error] // reads of the store, after each of which a new State is published
 
-	logged map[string]bool        // warnings about entries that were logged; guarded by refreshing
-	stale  map[[16]byte]time.Time // stale entries by table id: when this door first saw each as stale; guarded by refreshing
+	logged map[string]bool        // warnings about entries that were logged; guarded by refreshes.running
+	stale  map[[16]byte]time.Time // stale entries by table id: when this door first saw each as stale; guarded by refreshes.running
 }
 
 // view is an immutable snapshot of what the door knows besides the State. Both come from one reading.
@@ -48,6 +47,7 @@ type view struct {
 	pending  map[syntax.Name]bool           // logical tables that are being created or dropped; clients do not see them
 	unserved map[syntax.Name]bool           // tables that this door cannot serve, see add
 	hidden   map[syntax.Name]bool           // physical tables whose name is not a logical table's; clients do not see them
+	entries  map[syntax.Name]*catalog.Entry // all entries, as they were read
 	left     []*catalog.Entry               // entries whose second physical table must still be dropped
 	physical *schema.Schema                 // the store's schema; only the keyspaces that have entries
 	names    catalog.Names                  // names of all tables of the store
@@ -65,7 +65,7 @@ type sharded struct {
 }
 
 func newSchemas(o *Options, state *states) *schemas {
-	x := &schemas{opts: o, state: state, session: catalog.NewSession(o.Store), claims: newClaims(nil), logged: map[string]bool{}}
+	x := &schemas{opts: o, state: state, session: catalog.NewSession(o.Store), clock: &storeClock{now: o.Now}, claims: newClaims(nil), logged: map[string]bool{}}
 	if o.Eras != nil {
 		x.claims = newClaims(o.Eras.Passed)
 	}
@@ -82,18 +82,12 @@ func newSchemas(o *Options, state *states) *schemas {
 // refresh reads the store's schema and the catalogue, and publishes a new State and view. Callers that
 // wait for a running refresh share the next one.
 func (x *schemas) refresh(ctx context.Context) error {
-	ticket := x.requested.Add(1)
-	x.refreshing.Lock()
-	defer x.refreshing.Unlock()
-	if x.served >= ticket {
-		return nil // a refresh that began after this call has ended
-	}
-	begun := x.requested.Load()
-	if err := x.readAndUse(ctx); err != nil {
-		return fmt.Errorf("read the catalogue and the schema: %w", err)
-	}
-	x.served = begun
-	return nil
+	return x.refreshes.join(func() (error, bool) {
+		if err := x.readAndUse(ctx); err != nil {
+			return fmt.Errorf("read the catalogue and the schema: %w", err), false
+		}
+		return nil, true
+	})
 }
 
 // readAndUse reads the store until its schema does not change during the reading, and publishes the
@@ -105,6 +99,9 @@ func (x *schemas) readAndUse(ctx context.Context) error {
 	for i := range tries {
 		seen, version, asked, err := x.doors.register(ctx)
 		if err != nil {
+			return err
+		}
+		if err := x.doors.again(ctx, func(ctx context.Context) error { return x.clock.measure(ctx, x.session) }); err != nil {
 			return err
 		}
 		store, err := x.read(ctx)
@@ -142,7 +139,14 @@ func (x *schemas) read(ctx context.Context) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, present, err := x.catalog.Load(ctx)
+	var entries []*catalog.Entry
+	var present bool
+	// This reads a whole table. For such a read Cassandra asks no other node in place of a dead one:
+	// speculative_retry does not apply to it.
+	err = x.doors.again(ctx, func(ctx context.Context) (err error) {
+		entries, present, err = x.catalog.Load(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +170,10 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	applied, stale := x.catalog.Settle(ctx, s.entries, s.physical)
 	x.logStale(stale)
 	v := &view{present: s.present, tables: map[string]map[string]*sharded{}, pending: map[syntax.Name]bool{},
-		unserved: map[syntax.Name]bool{}, hidden: map[syntax.Name]bool{}, physical: s.physical,
+		unserved: map[syntax.Name]bool{}, hidden: map[syntax.Name]bool{}, entries: map[syntax.Name]*catalog.Entry{}, physical: s.physical,
 		names: s.names, version: version, seen: seen}
 	for _, e := range s.entries {
+		v.entries[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = e
 		if ks := s.physical.Keyspaces[e.Keyspace]; ks == nil || ks.Tables[e.Physical] == nil && ks.Tables[e.Table] == nil {
 			v.pending[syntax.Name{Keyspace: e.Keyspace, Name: e.Table}] = true
 		}
@@ -177,6 +182,8 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	for _, e := range applied {
 		x.add(v, state, e, s.rolled[e.ID])
 	}
+	last := x.view.Load()
+	anew, taints := x.doors.anew(last, v), x.taints(last, x.state.Load(), v)
 	x.claims.keep(state)
 	// The door plans statements again on a new State. So it keeps the old one if they are equal.
 	if old := x.state.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
@@ -187,6 +194,9 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	}
 	v.changing, v.layouts = countChanging(s.entries), layoutsOf(s.entries)
 	x.view.Store(v)
+	if anew {
+		x.terms.begin(taints)
+	}
 	x.doors.acknowledge()
 	x.doors.tell(ctx)
 }
@@ -207,24 +217,7 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rol
 	}
 	s := &sharded{entry: e, physical: ks.Tables[e.Physical]}
 	s.logical, _ = e.Logical(v.physical) // the table fits the layout, or the entry would not apply
-	layout := e.Layout
-	if rolled != nil {
-		of := *layout
-		of.Rolled = rolled
-		layout = &of
-	}
-	var t *plan.Table
-	var err error
-	if e.Change != nil {
-		from := plan.Kept{Layout: e.Layout, Physical: e.Physical, ID: e.PhysicalID()}
-		next := from
-		if next.Layout = e.Next; e.Second != nil {
-			next.Physical, next.ID = e.Second.Physical, e.Second.ID
-		}
-		t, err = plan.NewChanging(s.logical, from, next, *e.Change)
-	} else {
-		t, err = plan.NewKept(s.logical, plan.Kept{Layout: layout, Physical: e.Physical, ID: e.PhysicalID()})
-	}
+	t, err := s.placed(rolled)
 	if e.Foreign != nil {
 		err = e.Foreign
 	}
@@ -250,6 +243,26 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rol
 	v.tables[e.Keyspace][e.Table] = s
 }
 
+// placed returns the table with its layout. While the layout is being changed, it returns the table with
+// both layouts. rolled has the shards of the keys under strategy rollover.
+func (s *sharded) placed(rolled *shard.Rolled) (*plan.Table, error) {
+	e := s.entry
+	from := plan.Kept{Layout: e.Layout, Physical: e.Physical, ID: e.PhysicalID()}
+	if rolled != nil {
+		of := *e.Layout
+		of.Rolled = rolled
+		from.Layout = &of
+	}
+	if e.Change == nil {
+		return plan.NewKept(s.logical, from)
+	}
+	next := from
+	if next.Layout = e.Next; e.Second != nil {
+		next.Physical, next.ID = e.Second.Physical, e.Second.ID
+	}
+	return plan.NewChanging(s.logical, from, next, *e.Change)
+}
+
 // logOnce logs a warning about an entry, unless it was logged already.
 func (x *schemas) logOnce(e *catalog.Entry, why string) {
 	key := fmt.Sprintf("%s %x %s", e, e.ID, why)
@@ -259,7 +272,7 @@ func (x *schemas) logOnce(e *catalog.Entry, why string) {
 	}
 }
 
-// logStale logs each entry once that has been stale for half of pollEvery. A DROP TABLE that is under
+// logStale logs each entry once that has been stale for half of rereadEvery. A DROP TABLE that is under
 // way makes an entry stale for a shorter time.
 func (x *schemas) logStale(stale []*catalog.Entry) {
 	now := x.opts.Now()
@@ -271,14 +284,14 @@ func (x *schemas) logStale(stale []*catalog.Entry) {
 			first = now
 		}
 		since[e.ID] = first
-		if key := fmt.Sprintf("stale %x", e.ID); now.Sub(first) >= pollEvery/2 && !x.logged[key] {
+		if key := fmt.Sprintf("stale %x", e.ID); now.Sub(first) >= rereadEvery/2 && !x.logged[key] {
 			x.logged[key] = true
 			names = append(names, e.String())
 		}
 	}
 	x.stale = since
 	if len(names) > 0 {
-		x.opts.Log.Warn("entries of the catalogue are stale: their tables are gone, or others have their names, which are served as they are", "tables", names)
+		x.opts.Log.Warn("entries of the catalogue are stale: their tables are gone, or other tables have their names; the door serves these as plain tables", "tables", names)
 	}
 }
 
@@ -300,7 +313,7 @@ func (x *schemas) refreshIfChangedOrLog(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
 	if err := x.refreshIfChanged(within); err != nil && ctx.Err() == nil {
-		x.opts.Log.Warn("the schema cannot be looked at; what is known goes on being served", "error", err)
+		x.opts.Log.Warn("the door cannot read the schema; it goes on with what it knows", "error", err)
 	}
 }
 
@@ -310,19 +323,19 @@ func (x *schemas) refreshOrLog(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, refreshLimit)
 	defer cancel()
 	if err := x.refresh(within); err != nil && ctx.Err() == nil {
-		x.opts.Log.Warn("the catalogue cannot be read; what was read before goes on being served", "error", err)
+		x.opts.Log.Warn("the door cannot read the catalogue; it goes on with what it has read before", "error", err)
 	}
 }
 
 // renewLease tells the other doors that this one is alive, and asks the store whether anything has
 // changed. It reads what has changed, and renews the lease.
 func (x *schemas) renewLease(ctx context.Context) error {
-	v := x.view.Load()
 	seen, version, asked, err := x.doors.register(ctx)
 	if err != nil {
 		return err
 	}
-	if version != v.version || v != x.view.Load() || !sameSeen(seen, v.seen) {
+	// A refresh may have replaced the view meanwhile. What it has read is as good.
+	if v := x.view.Load(); version != v.version || !sameSeen(seen, v.seen) {
 		return x.refresh(ctx)
 	}
 	if err := x.rollovers.catchUpAll(ctx); err != nil {
@@ -333,19 +346,29 @@ func (x *schemas) renewLease(ctx context.Context) error {
 	return nil
 }
 
-// poll renews the lease at intervals and whenever a request waits for it, and refreshes at longer
-// intervals, until ctx is done.
+// reread refreshes at intervals until ctx is done. The lease does not wait for it.
+func (x *schemas) reread(ctx context.Context) {
+	t := time.NewTicker(rereadEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			x.refreshOrLog(ctx)
+		}
+	}
+}
+
+// poll renews the lease at intervals and whenever a request waits for it, until ctx is done.
 func (x *schemas) poll(ctx context.Context) {
 	every := x.doors.lookEvery()
-	refresh, renew := time.NewTicker(pollEvery), time.NewTicker(every)
-	defer refresh.Stop()
+	renew := time.NewTicker(every)
 	defer renew.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-refresh.C:
-			x.refreshOrLog(ctx)
 		case <-x.doors.renewals.wake:
 			x.renewForWaiting(ctx)
 		case <-renew.C:
@@ -371,7 +394,7 @@ func (x *schemas) renewForWaiting(ctx context.Context) {
 	defer cancel()
 	err := x.renewLease(within)
 	if err != nil {
-		x.opts.Log.Warn("the store cannot be asked whether tables have changed; statements on sharded tables are refused until it can", "error", err)
+		x.opts.Log.Warn("the door cannot ask the store whether tables have changed; until it can, it refuses statements on sharded tables", "error", err)
 		err = errLapsed
 	}
 	for _, done := range waiting {

@@ -42,7 +42,7 @@ func (k *ruled) start(ctx context.Context) (*shardrules.Rules, error) {
 		mine := k.opts.Rules
 		if mine == nil || mine.Len() == 0 && kept == nil {
 			if theirs.Len() > 0 {
-				k.opts.Log.Info("this door goes by the shard rules that the store has", "rules", theirs.Len(), "file", theirs.File, "door", kept.Door)
+				k.opts.Log.Info("this door uses the shard rules that are in the store", "rules", theirs.Len(), "file", theirs.File, "door", kept.Door)
 			}
 			return theirs, nil
 		}

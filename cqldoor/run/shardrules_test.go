@@ -60,8 +60,7 @@ func forget(t *testing.T, st store.Store) {
 
 const plainBlogs = "CREATE TABLE %s.%s (day date, title text, words int, PRIMARY KEY (day, title))"
 
-// A CREATE TABLE that says nothing of sharding makes a sharded table where a rule says so, and
-// only there.
+// A CREATE TABLE without write_sharding makes a sharded table if a rule says so, and only then.
 func TestRuleShardsTable(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		forget(t, st)
@@ -164,8 +163,8 @@ func TestRuleThatDoesNotFitIsRefused(t *testing.T) {
 }
 
 // An application that knows nothing of sharding may guard rows by a condition on another row, in
-// one BATCH. The client that creates such a table is told that this is refused, and it is refused
-// as a whole.
+// one BATCH. The client that creates such a table must get a warning about that. The door must
+// refuse such a BATCH as a whole.
 func TestRuleAgainstFence(t *testing.T) {
 	st := embedded(t)
 	r, _ := startRuled(t, st, "rules.yaml", "queues.tasks: {shards: 8}\nqueues.names: {shards: 8, strategy: random}\n")
@@ -195,7 +194,7 @@ func TestRuleAgainstFence(t *testing.T) {
 	s.must(s.v5, "UPDATE queues.tasks SET range_id = 8 WHERE queue = 'q' AND type = 1 AND id = -1 IF range_id = 7")
 }
 
-// Doors that are given different files do not serve one store beside each other.
+// Two doors with different files must not serve one store together.
 func TestDifferentRulesAreRefused(t *testing.T) {
 	st := embedded(t)
 	lease := 200 * time.Millisecond

@@ -13,9 +13,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// pollEvery is how often the door reads the catalogue if no event asks for it. Events may be
+// rereadEvery is how often the door reads the catalogue if no event asks for it. Events may be
 // lost, and operations of dead doors must be ended.
-const pollEvery = 30 * time.Second
+const rereadEvery = 30 * time.Second
 
 // lookEvery is how often the door checks whether the store's schema has changed. After that time
 // it knows of another door's change even if the event is late.
@@ -45,7 +45,7 @@ func (r *Router) Start(ctx context.Context) error {
 		case errors.As(err, &refused) && refused.Message == errReserved.Message:
 			return ErrDoor
 		case err != nil:
-			r.opts.Log.Warn("there is no catalogue yet, and this door cannot make it: until the first sharded table is created, drivers see no other door", "error", err)
+			r.opts.Log.Warn("there is no catalogue yet, and this door cannot create it: until a client creates the first sharded table, drivers see no other door", "error", err)
 		}
 	}
 	if x.doors.member != nil {
@@ -64,6 +64,7 @@ func (r *Router) Start(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = cancel
 	r.done.Go(func() { x.poll(ctx) })
+	r.done.Go(func() { x.reread(ctx) })
 	r.done.Go(func() { r.definer.movers.run(ctx) })
 	r.done.Go(func() { newKeeper(x, r.definer.movers).run(ctx) })
 	r.done.Go(func() { x.rollovers.run(ctx) })

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// State is what the door knows of the sharded tables at one moment. It is an immutable snapshot.
+// State is the door's knowledge of the sharded tables at one moment. It is an immutable snapshot.
 // It also counts the requests under way that were planned on it.
 type State struct {
 	Schema *schema.Schema                    // logical; only the keyspaces that have sharded tables

@@ -10,10 +10,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// Events tell a door of other doors' tables. An event can come later than the answer that tells the
-// other door's client that its table exists. So a door does not pass on at once a statement on a
-// table that it does not know: the store would answer for the physical table. The door first looks
-// for such a table and reads the catalogue if there is one.
+// A door learns of other doors' tables from events. An event can come later than the other door's
+// answer to the client that has created the table. So a door does not pass on at once a statement
+// on a table that it does not know: the store would answer for the physical table. The door first
+// looks for such a table and reads the catalogue if there is one.
 
 // lacks reports whether the door knows no table of that name that clients can use. The store may
 // have the physical table of one that is being created or dropped.

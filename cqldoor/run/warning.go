@@ -45,9 +45,9 @@ func (b batched) retell(w string) string {
 // table that the statement reads.
 var ofQuery = regexp.MustCompile(`(?s)\bquery SELECT .*? FROM ("?\w+"?\."?\w+"?).* \(see (\w+)\)$`)
 
-// told translates a warning of the store for the client. The store warns about the door's statement;
-// the client's text names the client's tables. told returns "" if the client need not know. The
-// caller holds mu.
+// told translates a warning of the store for the client. The store's warning is about the door's
+// statement. The client's text names the client's tables. told returns "" if the client need not
+// know. The caller holds mu.
 func (e *coordinator) told(w string) string {
 	switch {
 	case strings.HasPrefix(w, ofAggregates):

@@ -32,7 +32,7 @@ func (r *writer) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 		if err != nil {
 			return err
 		}
-		return r.move(ctx, req, &gathering{draw: r.placer.drawers.draw, writes: []*plan.Write{w}, bound: []*analysis.BoundWrite{b}}, &wire.Batch{}, params)
+		return r.move(ctx, req, &gathering{draw: r.placer.draws(req, params, false, takes(req)), writes: []*plan.Write{w}, bound: []*analysis.BoundWrite{b}}, &wire.Batch{}, params)
 	}
 	b, err := w.Logical.Bind(env)
 	if err != nil {

@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -27,9 +28,10 @@ func quorum(c wire.Consistency) wire.Consistency {
 	return c
 }
 
-// move executes writes on tables of which at least one is under a change of layout, and answers.
-// Each write goes first to its new place and then to the old one, or as the change's step says.
-// passed holds the other statements of the client's batch. They are sent with the last writes.
+// move executes writes on one or more tables, and answers. The layout of at least one table is
+// being changed. Each write goes first to its new place and then to the old one, or as the change's
+// step says. passed holds the other statements of the client's batch. They are sent with the last
+// writes.
 func (r *writer) move(ctx context.Context, req *cqldoor.Request, g *gathering, passed *wire.Batch, params *wire.Params) error {
 	p := *params
 	if !p.Has(wire.QueryDefaultTimestamp) {
@@ -42,6 +44,9 @@ func (r *writer) move(ctx context.Context, req *cqldoor.Request, g *gathering, p
 		p.Consistency = quorum(p.Consistency)
 	}
 	for i, w := range g.writes {
+		if err := r.placer.checkAhead(req, &p, w, g.bound[i]); err != nil {
+			return err
+		}
 		if err := r.recordMoving(ctx, req, w, g.bound[i], &p); err != nil {
 			return err
 		}
@@ -104,15 +109,19 @@ type rounds struct {
 
 func (g *gathering) rounds(stamp int64, dir plan.Directory) (*rounds, error) {
 	out := &rounds{disjoint: len(g.writes) == 1}
+	draw := g.draw
+	if g.again != nil {
+		draw = g.again
+	}
 	for i, w := range g.writes {
 		var m plan.Moving
 		if w.To != nil {
 			var err error
-			if m, err = w.Moving(g.bound[i], stamp, dir); err != nil {
+			if m, err = w.Moving(g.bound[i], stamp, draw, dir); err != nil {
 				return nil, err
 			}
 		} else {
-			ms, err := w.Bound(g.bound[i], g.draw, dir)
+			ms, err := w.Bound(g.bound[i], draw, dir)
 			if err != nil {
 				return nil, err
 			}
@@ -158,7 +167,7 @@ type resolver struct {
 // revive copies to the new place what is alive of a write that may be older than a deletion.
 func (r *resolver) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl wire.Consistency) error {
 	carrier := c.Carrier(m.Clustering == nil)
-	old, err := r.look(ctx, carrier, m, m.Old, cl)
+	old, err := r.look(ctx, c, m, m.Old, cl)
 	if err != nil || !old.There {
 		return err
 	}
@@ -169,10 +178,27 @@ func (r *resolver) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl
 }
 
 // look reads a row in one of its places, with the times of its cells.
-func (r *resolver) look(ctx context.Context, c *plan.Carrier, m *plan.Moved, at plan.Place, cl wire.Consistency) (plan.Picture, error) {
-	f := c.Look(m, at)
-	rows, err := r.session.Query(ctx, cl, f.Statement.Text, bytesOf(f.Values)...)
-	return plan.Image(c, rows), err
+func (r *resolver) look(ctx context.Context, c *plan.Change, m *plan.Moved, at plan.Place, cl wire.Consistency) (plan.Picture, error) {
+	carrier := c.Carrier(m.Clustering == nil)
+	var all []schema.Row
+	for _, at := range c.Partitions(m.Key, at) {
+		f := carrier.Look(m, at)
+		rows, err := r.session.Query(ctx, cl, f.Statement.Text, bytesOf(f.Values)...)
+		if err != nil {
+			return plan.Image(carrier, all), err
+		}
+		all = append(all, rows...)
+	}
+	return plan.Image(carrier, all), nil
+}
+
+// dropped deletes cells of a row in one of its places.
+func (r *resolver) dropped(ctx context.Context, c *plan.Change, m *plan.Moved, in plan.Place, gone plan.Picture, row bool, cl wire.Consistency) error {
+	var all []plan.Mutation
+	for _, at := range c.Partitions(m.Key, in) {
+		all = append(all, c.Carrier(m.Clustering == nil).Drop(m, at, gone, row, c.Started)...)
+	}
+	return r.carried(ctx, all, cl)
 }
 
 // carried writes cells to one place with the times that they have in another. The store applies
@@ -184,9 +210,13 @@ func (r *resolver) carried(ctx context.Context, ms []plan.Mutation, cl wire.Cons
 		return nil
 	}
 	text, values := ms[0].Statement.Text, bytesOf(ms[0].Values)
-	if len(ms) > 1 { // of one partition, so the store applies them atomically
+	if len(ms) > 1 {
 		var b strings.Builder
-		b.WriteString("BEGIN UNLOGGED BATCH ")
+		b.WriteString("BEGIN ")
+		if !slices.ContainsFunc(ms, func(m plan.Mutation) bool { return m.Shard != ms[0].Shard }) {
+			b.WriteString("UNLOGGED ") // the store applies the writes to one partition atomically
+		}
+		b.WriteString("BATCH ")
 		values = nil
 		for _, m := range ms {
 			b.WriteString(m.Statement.Text)
@@ -226,9 +256,9 @@ func (r *resolver) act(ctx context.Context, c *plan.Change, program []reshard.Ac
 		var err error
 		switch act {
 		case reshard.LookOld:
-			old, err = r.look(ctx, carrier, &m, m.Old, cl)
+			old, err = r.look(ctx, c, &m, m.Old, cl)
 		case reshard.LookNew:
-			next, err = r.look(ctx, carrier, &m, m.New, cl)
+			next, err = r.look(ctx, c, &m, m.New, cl)
 		case reshard.CopyNew:
 			if missing := old.Newer(next); missing.There {
 				if err = r.buckets.announceMoved(ctx, c.To, m.Key, m.New.Shard); err == nil {
@@ -237,17 +267,18 @@ func (r *resolver) act(ctx context.Context, c *plan.Change, program []reshard.Ac
 			}
 		case reshard.CopyOld:
 			if missing := next.Newer(old); missing.There {
-				if err = r.buckets.announceMoved(ctx, c.From, m.Key, m.Old.Shard); err == nil {
-					err = r.carried(ctx, carrier.Copy(&m, m.Old, next, missing, c.Started), cl)
+				at := m.Old.Copied()
+				if err = r.buckets.announceMoved(ctx, c.From, m.Key, at.Shard); err == nil {
+					err = r.carried(ctx, carrier.Copy(&m, at, next, missing, c.Started), cl)
 				}
 			}
 		case reshard.DropOld:
 			if gone := old.Lacking(next); gone.There {
-				err = r.carried(ctx, carrier.Drop(&m, m.Old, gone, !next.There, c.Started), cl)
+				err = r.dropped(ctx, c, &m, m.Old, gone, !next.There, cl)
 			}
 		case reshard.DropNew:
 			if gone := next.Lacking(old); gone.There {
-				err = r.carried(ctx, carrier.Drop(&m, m.New, gone, !old.There, c.Started), cl)
+				err = r.dropped(ctx, c, &m, m.New, gone, !old.There, cl)
 			}
 		}
 		if err != nil {

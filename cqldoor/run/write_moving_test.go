@@ -372,9 +372,9 @@ func TestHistoriesUnderChange(t *testing.T) {
 type changeHistory struct {
 	r *rapid.T
 
-	// late says that the old places are no more looked at: what was deleted before the
-	// change does not shadow writes with earlier timestamps any more, of which there are
-	// none then (a listed difference).
+	// late says that reads do not look at the old places any more. Then deletions from before the
+	// change no longer shadow writes with earlier timestamps (a documented difference), and there
+	// are no such writes.
 	late bool
 }
 

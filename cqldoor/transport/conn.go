@@ -28,8 +28,8 @@ type Options struct {
 	// calls Full itself, because calls may overtake each other.
 	Paced func()
 
-	// Held, if set, is told by how much the number of bytes waiting to be written has changed, in
-	// steps of 64 KiB. The sum is 0 when the connection has ended.
+	// The connection calls Held, if set, with the change in the number of bytes that wait to be
+	// written, in steps of 64 KiB. The sum is 0 when the connection has ended.
 	Held func(more int)
 
 	// Expect, if set, is called with the length of each frame's body before the body is read. If
@@ -143,7 +143,8 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// fail ends the connection. It returns what the owner must be told. The caller holds mu.
+// fail ends the connection. It returns what the connection must report to its owner. The caller
+// holds mu.
 func (c *Conn) fail(err error) news {
 	if c.err != nil {
 		return 0

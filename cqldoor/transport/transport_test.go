@@ -131,7 +131,7 @@ func TestFlushDoesNotBlock(t *testing.T) {
 	}
 }
 
-// A peer that has stopped to read is cut off after a while, however little waits.
+// The connection cuts off a peer that has stopped reading after a while, even if few bytes wait.
 func TestPeerThatDoesNotRead(t *testing.T) {
 	_, s := pair(t, transport.Options{WriteTimeout: 50 * time.Millisecond})
 	s.Append(wire.Header{Version: wire.V4, Response: true, Op: wire.OpResult}, make([]byte, 30<<20))
@@ -168,8 +168,8 @@ func (s *steady) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A peer that reads slowly, and steadily, gets all of an answer as long as the
-// protocol has them, though that takes hours. One that is slower is cut off.
+// A peer that reads slowly and steadily gets all of the longest answer that the protocol allows,
+// even if that takes hours. The connection cuts off a slower peer.
 func TestPeerThatReadsSlowly(t *testing.T) {
 	const size = 255 << 20
 	for pause, whole := range map[time.Duration]bool{59 * time.Second: true, 61 * time.Second: false} {
@@ -188,7 +188,7 @@ func TestPeerThatReadsSlowly(t *testing.T) {
 	}
 }
 
-// Full begins above Unread and ends at half of it, and the owner is told of both.
+// Full begins above Unread and ends at half of it. The connection reports both to its owner.
 func TestFull(t *testing.T) {
 	var s *transport.Conn
 	told := make(chan bool, 10)
@@ -212,8 +212,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// What Held is told adds up to the bytes that wait, in steps, and to nothing in the end,
-// however it ends.
+// The sum of the calls of Held is the number of waiting bytes, in steps. When the connection has
+// ended, for any reason, the sum is 0.
 func TestHeld(t *testing.T) {
 	for _, read := range []bool{true, false} {
 		var held atomic.Int64

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// ErrSlow ends a connection whose peer has stopped reading. The amount that waits does not
+// ErrSlow ends a connection whose peer has stopped reading. The number of waiting bytes does not
 // matter: an answer may be long, and a peer may read it slowly to its end.
 var ErrSlow = errors.New("the peer does not read what it is sent")
 
@@ -28,12 +28,19 @@ var large = sync.Pool{New: func() any { return new([]byte) }}
 // the body's. On an ended connection it does nothing, and the reader learns of the end. It
 // returns how many bytes now wait to be written.
 func (c *Conn) Append(h wire.Header, body []byte) int {
-	n, changed := c.add(h, body)
+	n, changed := c.add(h, body, nil)
 	c.tell(changed)
 	return n
 }
 
-func (c *Conn) add(h wire.Header, body []byte) (pending int, changed news) {
+// AppendBoth is Append of a frame and of another one without a body. No frame comes between the two.
+func (c *Conn) AppendBoth(h wire.Header, body []byte, next wire.Header) int {
+	n, changed := c.add(h, body, &next)
+	c.tell(changed)
+	return n
+}
+
+func (c *Conn) add(h wire.Header, body []byte, next *wire.Header) (pending int, changed news) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
@@ -43,6 +50,9 @@ func (c *Conn) add(h wire.Header, body []byte) (pending int, changed news) {
 		c.enc.Grow(len(body), *large.Get().(*[]byte))
 	}
 	c.enc.Frame(h, body)
+	if next != nil {
+		c.enc.Frame(*next, nil)
+	}
 	n := c.enc.Len() + c.taken
 	if c.opts.Unread > 0 && n > c.opts.Unread && !c.full {
 		c.full = true
@@ -51,7 +61,7 @@ func (c *Conn) add(h wire.Header, body []byte) (pending int, changed news) {
 	return n, changed | c.uncounted()
 }
 
-// news is a set of flags for what the owner of a connection must be told.
+// news is a set of flags: what the connection must report to its owner.
 type news uint8
 
 const (
@@ -59,11 +69,12 @@ const (
 	counted                  // the number of waiting bytes has changed by at least countStep
 )
 
-// countStep is the least change in the number of waiting bytes that the owner is told of.
+// countStep is the least change in the number of waiting bytes that the connection reports to its
+// owner.
 const countStep = 64 << 10
 
-// uncounted returns counted if the owner must be told the number of waiting bytes, and 0 otherwise. The
-// caller holds mu.
+// uncounted returns counted if the connection must report the number of waiting bytes to its owner, and
+// 0 otherwise. The caller holds mu.
 func (c *Conn) uncounted() news {
 	if c.opts.Held == nil || c.waiting() == c.held {
 		return 0
@@ -87,8 +98,8 @@ func (c *Conn) Full() bool {
 	return c.full
 }
 
-// emptied notes that bytes were written. It returns what the owner must be told. The caller holds
-// mu.
+// emptied notes that bytes were written. It returns what the connection must report to its owner.
+// The caller holds mu.
 func (c *Conn) emptied() news {
 	c.drained.Broadcast()
 	if !c.full || c.enc.Len()+c.taken > c.opts.Unread/2 {
@@ -231,8 +242,8 @@ func (c *Conn) take() []byte {
 	return b
 }
 
-// give takes back the buffer that take gave. It returns what the owner must be told. The caller
-// holds mu.
+// give takes back the buffer that take gave. It returns what the connection must report to its
+// owner. The caller holds mu.
 func (c *Conn) give(b []byte) news {
 	c.taken = 0
 	if c.err != nil {

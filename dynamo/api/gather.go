@@ -15,6 +15,10 @@ type Gather struct {
 	Query *Query
 	// Partitions are the values of the partition key, each once.
 	Partitions []attribute.Value
+	// InOrder says that the partitions follow each other in the answer: the answer has all items of a
+	// partition before the items of the next one. So the store reads one partition after the other, and only as
+	// many as the page needs.
+	InOrder bool
 }
 
 // Gathered is the answer to a Gather.
@@ -23,5 +27,6 @@ type Gathered struct {
 	Sizes    []int             // of the items
 	More     bool              // the page is full, so more items may follow
 	Read     int               // number of items that were read in all partitions
+	Vain     []int             // if the Gather is InOrder: the indices of the partitions that have no items in the range
 	Capacity *ConsumedCapacity // of all partitions together
 }

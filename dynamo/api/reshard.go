@@ -15,6 +15,7 @@ type Reshard struct {
 	Table  string
 	Action string  // one of ReshardActions
 	Shards int     // plan and start only
+	Layout string  // plan and start only, in place of Shards: a value of the tag write-sharding
 	Key    *string // plan and start only: the one partition key, as a user writes it; nil: all
 }
 
@@ -30,7 +31,7 @@ func (q *Reshard) Decode(d *Decoder, body []byte) error {
 	if !d.begin(body) {
 		return d.end()
 	}
-	var table, action, key text
+	var table, action, key, layout text
 	var shards integer
 	for r.Next() {
 		switch r.Name() {
@@ -42,6 +43,8 @@ func (q *Reshard) Decode(d *Decoder, body []byte) error {
 			key = readText(r)
 		case "Shards":
 			shards = readInteger(r, "Integer")
+		case "Layout":
+			layout = readText(r)
 		default:
 			r.Skip()
 		}
@@ -55,13 +58,16 @@ func (q *Reshard) Decode(d *Decoder, body []byte) error {
 	if err := c.err(); err != nil {
 		return err
 	}
-	*q = Reshard{Table: table.value, Action: action.value, Shards: int(shards.value)}
+	*q = Reshard{Table: table.value, Action: action.value, Shards: int(shards.value), Layout: layout.value}
 	if key.given {
 		q.Key = &key.value
 	}
 	switch asks := slices.Contains([]string{"plan", "start"}, q.Action); {
 	case !action.given:
 		return exception.Invalid("Action is missing: plan, start, status, pause, resume, rollback or finish")
+	case asks && q.Layout != "" && (shards.given || key.given):
+		return exception.Invalid("Layout stands in place of Shards, and is that of all keys; leave the others out")
+	case asks && q.Layout != "":
 	case asks && !shards.given:
 		return exception.Invalid("Shards is missing: how many the table is to have; 0 makes it a plain table")
 	case asks && q.Shards < 0:
@@ -72,11 +78,16 @@ func (q *Reshard) Decode(d *Decoder, body []byte) error {
 
 // AppendJSON implements Request.
 func (q *Reshard) AppendJSON(dst []byte) []byte {
+	shards := &q.Shards
+	if q.Layout != "" {
+		shards = nil
+	}
 	b, err := json.Marshal(struct {
 		TableName, Action string
-		Shards            int
+		Shards            *int    `json:",omitempty"`
+		Layout            string  `json:",omitempty"`
 		Key               *string `json:",omitempty"`
-	}{q.Table, q.Action, q.Shards, q.Key})
+	}{q.Table, q.Action, shards, q.Layout, q.Key})
 	if err != nil {
 		return append(dst, '{', '}') // cannot happen with strings and numbers
 	}

@@ -28,6 +28,7 @@ func (u *Update) Apply(item attribute.Item) (attribute.Item, error) {
 type applying struct {
 	whole attribute.Item // the item before the update, from which sources take values
 	made  int            // how many elements the new lists and sets have
+	size  int            // bytes of the values that actions have left at their paths
 	sets  map[*attribute.Value]func(attribute.Value) bool
 }
 
@@ -37,6 +38,15 @@ var errLong = exception.Invalid("Item size to update has exceeded the maximum al
 // long list hundreds of times. Each element takes a byte of the item at least.
 func (a *applying) make(n int) error {
 	if a.made += n; a.made > attribute.MaxItemSize {
+		return errLong
+	}
+	return nil
+}
+
+// keep counts the size of a value that is part of the updated item. A short expression can put one long
+// value at hundreds of paths. keep ends the update before so large an item is built.
+func (a *applying) keep(v attribute.Value) error {
+	if a.size += v.Size(); a.size > attribute.MaxItemSize {
 		return errLong
 	}
 	return nil
@@ -71,7 +81,10 @@ func (a *applying) change(t *tree[action], fields attribute.Item) (attribute.Ite
 // changeValue returns a value after the tree's actions, and whether there still is one.
 func (a *applying) changeValue(t *tree[action], old attribute.Value, exists bool) (v attribute.Value, keep bool, err error) {
 	if t.end != nil {
-		return a.do(t.end, old, exists)
+		if v, keep, err = a.do(t.end, old, exists); keep && err == nil {
+			err = a.keep(v)
+		}
+		return v, keep, err
 	}
 	switch {
 	case exists && old.Kind() == attribute.M && t.items == nil:

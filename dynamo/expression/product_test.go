@@ -72,6 +72,42 @@ func TestPathsInOrder(t *testing.T) {
 	}
 }
 
+// An update that puts one long value at many paths ends with the copy for which an item has no room. To
+// go through all copies would take longer than any request may.
+func TestCopiesOfALongValue(t *testing.T) {
+	var nulls, texts []attribute.Value
+	for i := range 50_000 {
+		nulls = append(nulls, attribute.Null())
+		texts = append(texts, attribute.String(fmt.Sprintf("%06d", i)))
+	}
+	item := attribute.NewItem(attribute.Attribute{Name: "l", Value: attribute.List(nulls)})
+	values := attribute.NewItem(attribute.Attribute{Name: ":l", Value: attribute.List(nulls)}, attribute.Attribute{Name: ":s", Value: attribute.Set(attribute.SS, texts)})
+	for _, c := range []struct{ verb, one string }{
+		{"SET", "a%d = l"}, {"SET", "l[%d] = l"}, {"SET", "a%d = if_not_exists(m, l)"}, {"SET", "a%d = list_append(l, l)"}, {"SET", "a%d = :l"}, {"ADD", "a%d :s"},
+	} {
+		for _, n := range []int{1, 100} {
+			text := c.verb
+			for i := range n {
+				if i > 0 {
+					text += ","
+				}
+				text += fmt.Sprintf(" "+c.one, i)
+			}
+			p, err := NewPlaceholders(nil, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := p.Update(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := u.Apply(item); (err == nil) != (n == 1) || err != nil && err != errLong {
+				t.Errorf("%s, %d times: %v", c.one, n, err)
+			}
+		}
+	}
+}
+
 // Placeholders are found by lookup, however many there are.
 func TestManyPlaceholders(t *testing.T) {
 	var names []Name

@@ -5,6 +5,6 @@
 // partitions in one request. Observed counts the requests, Door sends them with the door's own
 // rights, and Retried repeats a request while the store throttles it.
 //
-// It imports dynamo/api, dynamo/exception, dynamodoor/principal, dynamodoor/requestid and
-// observe.
+// It imports deadline, dynamo/api, dynamo/exception, dynamodoor/principal, dynamodoor/requestid
+// and observe.
 package backend

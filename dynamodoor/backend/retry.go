@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/observe"
 )
@@ -32,12 +33,8 @@ func Retried(ctx context.Context, until time.Time, fetch func() error) error {
 		if time.Now().Add(wait).After(until) {
 			return err
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return errors.Join(err, ctx.Err())
+		if gone := deadline.Sleep(ctx, wait); gone != nil {
+			return errors.Join(err, gone)
 		}
 		if u := observe.Of(ctx); u != nil {
 			u.Fan.Retries.Add(1)

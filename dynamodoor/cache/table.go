@@ -52,8 +52,8 @@ func (c *Cache) keyOf(name string) []string {
 // expiryAgain is the time after which the cache asks a store again that could not answer.
 const expiryAgain = time.Minute
 
-// learn notes a table of which the store has answered the read of an item: the attributes of the
-// item's key are those of the table's key. defined is the view from before the read.
+// learn notes a table after the store has answered the read of an item. The attributes of the
+// request's key are the attributes of the table's key. defined is the view from before the read.
 func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defined fence.View) *table {
 	name = api.TableName(name)
 	if v, ok := c.tables.known.Load(name); ok {

@@ -159,11 +159,18 @@ func (i *item) readTime(shards string) (*shard.Layout, error) {
 		return nil, fmt.Errorf("the catalogue's entry of %s: %w", i.Table.S, err)
 	}
 	l.By = nil // it is the sort key
+	if l.Numbers, err = unitOf(i.Time.M.Unit.S); err != nil {
+		return nil, fmt.Errorf("the catalogue's entry of %s: %w", i.Table.S, err)
+	}
+	return l, nil
+}
+
+// unitOf returns the kind of a stored unit.
+func unitOf(text string) (timebucket.Kind, error) {
 	for kind, unit := range units {
-		if unit == i.Time.M.Unit.S {
-			l.Numbers = kind
-			return l, nil
+		if unit == text {
+			return kind, nil
 		}
 	}
-	return nil, fmt.Errorf("the catalogue's entry of %s: unit %q", i.Table.S, i.Time.M.Unit.S)
+	return 0, fmt.Errorf("unit %q", text)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/registry"
@@ -89,6 +90,14 @@ type item struct {
 // serve.
 const frontPrefix = "prefix, "
 
+// afterPrefix precedes the strategy in the entry of a table that had buckets of time before it got its
+// layout, or that got buckets of time while clients used it. A door of an earlier release would look for
+// the items at other places. Such a door does not know this strategy, and does not serve the table.
+const afterPrefix = "after, "
+
+// afterBuckets reports whether an entry with this layout needs afterPrefix.
+func afterBuckets(l *shard.Layout) bool { return l.Base >= shard.Lot/2 }
+
 // adopted is the part of an entry for a table that was sharded by hand.
 type adopted struct {
 	M struct {
@@ -142,6 +151,9 @@ func (e *Entry) item() item {
 	}
 	if e.Rule != "" {
 		i.Rule = &text{e.Rule}
+	}
+	if e.Layout != nil && afterBuckets(e.Layout) {
+		i.Strategy.S = afterPrefix + i.Strategy.S
 	}
 	i.setTime(e)
 	i.setRolling(e)
@@ -197,7 +209,7 @@ func (i *item) entry() (*Entry, error) {
 		}
 		affix, hash = &shard.Affix{Separator: a.M.Separator.S, First: first, Alike: a.M.Suffixed.BOOL}, a.M.Hash.S
 	}
-	strategy, front := strings.CutPrefix(i.Strategy.S, frontPrefix)
+	strategy, front := strings.CutPrefix(strings.TrimPrefix(i.Strategy.S, afterPrefix), frontPrefix)
 	if front && affix != nil {
 		affix.Front = true
 	}
@@ -396,10 +408,8 @@ func (c *Catalog) createTable(ctx context.Context, name string, key ...[2]string
 		if err := c.call(ctx, "DescribeTable", map[string]any{"TableName": name}, &d); err == nil && d.Table.TableStatus == "ACTIVE" {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("catalogue: wait for table %s: %w", name, ctx.Err())
-		case <-time.After(100 * time.Millisecond):
+		if err := deadline.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("catalogue: wait for table %s: %w", name, err)
 		}
 	}
 }
@@ -481,8 +491,8 @@ func (c *Catalog) Remove(ctx context.Context, e *Entry) error {
 	return err
 }
 
-// Settle writes what registry.Judge says of an unfinished entry. id is the TableId of its physical
-// table, for registry.Activate. It returns the new entry, or nil if it removed the entry.
+// Settle carries out the verdict of registry.Judge on an unfinished entry. id is the TableId of its
+// physical table, for registry.Activate. It returns the new entry, or nil if it removed the entry.
 func (c *Catalog) Settle(ctx context.Context, e *Entry, a registry.Action, id string) (*Entry, error) {
 	switch a {
 	case registry.Activate:

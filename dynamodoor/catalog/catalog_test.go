@@ -56,7 +56,12 @@ func TestEntryIsKeptWhole(t *testing.T) {
 	plain.Change = &Change{Step: Preparing, Shards: 50, Second: SecondName("Tab")}
 	dropping.Physical, dropping.Floor = "evenkeel.of.Tab.1", 5
 	dropping.Change = &Change{Step: Dropping, Shards: 5, Second: "Tab", SecondID: "other"}
-	for _, e := range []*Entry{e, &byHand, &drawn, &timed, &numbered, &rolling, &moving, &plain, &dropping} {
+	towards, after, again := *e, *e, *e
+	towards.Change = &Change{Step: "looking", Shards: 2, Base: shard.Lot, Bucket: timebucket.Hour, Numbers: timebucket.Seconds, Beyond: true}
+	after.Layout = &shard.Layout{Strategy: shard.Time, N: 4, Base: 2 * shard.Lot, Used: 2*shard.Lot + shard.Lot/2, Width: timebucket.Hour, Column: shard.DefaultColumn, Generation: 9}
+	after.Change = &Change{Step: "cleaning", Shards: 9, Base: after.Layout.Used}
+	again.Layout = &shard.Layout{N: 4, Base: shard.Lot / 2, Used: shard.Lot/2 + 4, Column: shard.DefaultColumn, Generation: 9}
+	for _, e := range []*Entry{e, &byHand, &drawn, &timed, &numbered, &rolling, &moving, &plain, &dropping, &towards, &after, &again} {
 		kept := e.item()
 		got, err := kept.entry()
 		if err != nil {
@@ -64,6 +69,26 @@ func TestEntryIsKeptWhole(t *testing.T) {
 		}
 		if diff := cmp.Diff(e, got); diff != "" {
 			t.Errorf("(- written, + read)\n%s", diff)
+		}
+	}
+}
+
+// TestEarlierDoorsDoNotServe checks that an entry with places that doors of earlier releases would not look
+// at has a strategy, or a step, that they do not know.
+func TestEarlierDoorsDoNotServe(t *testing.T) {
+	at := &Entry{Table: "Tab", Layout: &shard.Layout{Strategy: shard.Time, N: 4, Base: shard.Lot, Width: timebucket.Hour}}
+	by := &Entry{Table: "Tab", Layout: &shard.Layout{N: 4, Base: shard.Lot / 2}}
+	for _, e := range []*Entry{at, by} {
+		if i := e.item(); i.Strategy.S == "time" || i.Strategy.S == "calculated" {
+			t.Errorf("the strategy is %s", i.Strategy.S)
+		}
+	}
+	to := &Entry{Table: "Tab", Layout: &shard.Layout{N: 4}, Change: &Change{Step: "looking", Shards: 1, Bucket: timebucket.Hour}}
+	from := &Entry{Table: "Tab", Layout: &shard.Layout{Strategy: shard.Time, N: 4, Width: timebucket.Hour}, Change: &Change{Step: "looking", Shards: 3}}
+	shards := &Entry{Table: "Tab", Layout: &shard.Layout{N: 4}, Change: &Change{Step: "looking", Shards: 3}}
+	for e, same := range map[*Entry]bool{to: false, from: false, shards: true} {
+		if i := e.item(); (i.Change.M.Step.S == "looking") != same {
+			t.Errorf("the step of %+v is %s", e.Change, i.Change.M.Step.S)
 		}
 	}
 }

@@ -9,27 +9,33 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 // Change describes how a table's layout is being changed. Entry.Layout holds the old layout. Each
 // time a door publishes the change, it raises the generation of that layout.
 type Change struct {
 	Step   string // name in package reshard
-	Shards int    // new number of shards of each key
-	Base   int    // the places are Base+1 to Base+Shards
+	Shards int    // new number of shards of each key, or of each bucket of time
+	Base   int    // the places are Base+1 to Base+Shards, or those of buckets with this base
 	Key    string // the one key of the change, as attribute.KeyText writes it; empty: all keys without places of their own
 	Plain  bool   // the table shall look plain
-	Back   bool   // it is taken back: when it is done, another change gives the keys their earlier number of shards
-	Paused bool
-	Hurry  bool // skip waits that are only for caution
+	// Bucket is the length of the new buckets of time; 0: there are none. Numbers is what a sort key
+	// that is a number counts.
+	Bucket  timebucket.Width
+	Numbers timebucket.Kind
+	Back    bool // it is taken back: when it is done, another change gives the keys their earlier number of shards
+	Paused  bool
+	Hurry   bool // skip waits that are only for caution
 	// Beyond says that the table has indexes or a stream. Doors of release 0.2.0 do not know what to
 	// show of these during a change. In the stored form the step then has a name that they do not
-	// know, so that they serve nothing of the table.
+	// know, so that they refuse all requests on the table.
 	Beyond bool
 	// Second is the name of another physical table, if a plain table becomes a sharded one. In step
-	// Dropping, it is the first one, which is to be deleted.
+	// Dropping, it is the first table, which the mover deletes.
 	Second   string
-	SecondID string // in step Dropping, the TableId of the table that is to be deleted
+	SecondID string // its TableId, from the end of step Preparing on
 }
 
 // These are the steps of a change that has a second physical table, before, after and instead of
@@ -40,6 +46,10 @@ const (
 	Dropping  = "dropping"  // all items are in the second table; the mover deletes the first one
 	Leaving   = "leaving"   // the change is taken back; the mover deletes the second table
 )
+
+// timedPrefix begins the stored name of a step if the old or the new layout has buckets of time, or had
+// some before. Doors of release 0.2.0 do not know the name, and serve nothing of the table.
+const timedPrefix = "buckets, "
 
 // beyond is the end of the stored name of a step if Change.Beyond is true.
 const beyond = "+"
@@ -57,6 +67,9 @@ type change struct {
 		Back     bit  `json:"back"`
 		Second   text `json:"second"`
 		SecondID text `json:"second_id"`
+
+		Bucket *text `json:"bucket,omitempty"`
+		Unit   *text `json:"unit,omitempty"`
 	}
 }
 
@@ -71,9 +84,15 @@ func (i *item) setChange(e *Entry) {
 		if c.Beyond {
 			step += beyond
 		}
+		if e.Layout.Strategy == shard.Time || c.Bucket > 0 || afterBuckets(e.Layout) {
+			step = timedPrefix + step
+		}
 		i.Change.M.Step, i.Change.M.Shards, i.Change.M.Paused, i.Change.M.Hurry = text{step}, number(int64(c.Shards)), bit{c.Paused}, bit{c.Hurry}
 		i.Change.M.Base, i.Change.M.Key, i.Change.M.Plain, i.Change.M.Back = number(int64(c.Base)), text{c.Key}, bit{c.Plain}, bit{c.Back}
 		i.Change.M.Second, i.Change.M.SecondID = text{c.Second}, text{c.SecondID}
+		if c.Bucket > 0 {
+			i.Change.M.Bucket, i.Change.M.Unit = &text{c.Bucket.String()}, &text{units[c.Numbers]}
+		}
 	}
 }
 
@@ -84,7 +103,7 @@ func (i *item) readChange(e *Entry) (err error) {
 		}
 	}
 	if c := i.Change; c != nil {
-		step, marked := strings.CutSuffix(c.M.Step.S, beyond)
+		step, marked := strings.CutSuffix(strings.TrimPrefix(c.M.Step.S, timedPrefix), beyond)
 		e.Change = &Change{Step: step, Beyond: marked, Paused: c.M.Paused.BOOL, Hurry: c.M.Hurry.BOOL, Key: c.M.Key.S, Plain: c.M.Plain.BOOL, Back: c.M.Back.BOOL, Second: c.M.Second.S, SecondID: c.M.SecondID.S}
 		if c.M.Base.N != "" {
 			if e.Change.Base, err = strconv.Atoi(c.M.Base.N); err != nil {
@@ -93,6 +112,14 @@ func (i *item) readChange(e *Entry) (err error) {
 		}
 		if e.Change.Shards, err = strconv.Atoi(c.M.Shards.N); err != nil {
 			return fmt.Errorf("the catalogue's entry of %s: shards %q", i.Table.S, c.M.Shards.N)
+		}
+		if c.M.Bucket != nil && c.M.Unit != nil {
+			if e.Change.Bucket, err = timebucket.Parse(c.M.Bucket.S); err == nil {
+				e.Change.Numbers, err = unitOf(c.M.Unit.S)
+			}
+			if err != nil {
+				return fmt.Errorf("the catalogue's entry of %s: %w", i.Table.S, err)
+			}
 		}
 	}
 	return nil

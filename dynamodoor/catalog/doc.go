@@ -25,6 +25,6 @@
 //
 // For tables of strategy time, table evenkeel.buckets is the directory of their buckets (buckets.go).
 //
-// It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/expression, registry, shard and
-// shard/timebucket.
+// It imports deadline, dynamo/api, dynamo/attribute, dynamo/exception, dynamo/expression, registry,
+// shard and shard/timebucket.
 package catalog

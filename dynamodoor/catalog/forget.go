@@ -5,16 +5,26 @@ package catalog
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/evenkeel/evenkeel/deadline"
 )
 
-// ForgetBuckets removes from the directory what it has of a physical table that is gone. For that it
-// reads the whole directory.
-func (c *Catalog) ForgetBuckets(ctx context.Context, id string) error {
+// ForgetBuckets removes from the directory all partitions whose names begin with one of some texts: those of
+// a physical table that is gone, or of a layout that it no longer has. For that it reads the whole directory.
+func (c *Catalog) ForgetBuckets(ctx context.Context, begins ...string) error {
+	var conditions []string
+	values := make(map[string]any, len(begins))
+	for i, b := range begins {
+		name := fmt.Sprintf(":b%d", i)
+		conditions = append(conditions, "begins_with(#p, "+name+")")
+		values[name] = text{b}
+	}
 	scan := map[string]any{
-		"TableName": BucketsTable, "FilterExpression": "begins_with(#p, :id)", "ProjectionExpression": "#p, #b",
-		"ExpressionAttributeNames":  map[string]string{"#p": partitionName, "#b": bucketName},
-		"ExpressionAttributeValues": map[string]any{":id": text{id + "/"}},
+		"TableName": BucketsTable, "FilterExpression": strings.Join(conditions, " OR "), "ProjectionExpression": "#p, #b",
+		"ExpressionAttributeNames": map[string]string{"#p": partitionName, "#b": bucketName}, "ExpressionAttributeValues": values,
 	}
 	for {
 		var page struct {
@@ -51,10 +61,8 @@ func (c *Catalog) removeAll(ctx context.Context, keys []json.RawMessage) error {
 			return err
 		}
 		left = out.UnprocessedItems
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
+		if err := deadline.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -14,8 +14,9 @@ const SecondPrefix = Table + ".of."
 // longestName is the largest number of characters in the name of a table.
 const longestName = 255
 
-// SecondName draws the name of a second physical table. No name is drawn twice: what a door that was
-// stopped for an hour sends to the table of a change that was taken back finds no table.
+// SecondName draws the name of a second physical table. No name is drawn twice. So if a door was
+// stopped for an hour, and then sends a request to the second table of a change that was taken back,
+// it finds no table.
 func SecondName(table string) string {
 	var drawn [8]byte
 	rand.Read(drawn[:])

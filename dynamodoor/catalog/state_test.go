@@ -146,8 +146,9 @@ func TestStreamsAreKeptFromTheLastAttempt(t *testing.T) {
 	}
 }
 
-// TestAChangeThatEarlierDoorsDoNotKnow checks that the change of a table with indexes or a stream is
-// stored under a step that doors of release 0.2.0 do not know, and is read as it was.
+// TestAChangeThatEarlierDoorsDoNotKnow checks that the catalogue stores the change of a table with
+// indexes or a stream under a step that doors of release 0.2.0 do not know, and that it reads the
+// original step.
 func TestAChangeThatEarlierDoorsDoNotKnow(t *testing.T) {
 	c, creating := begun(t)
 	e, err := c.Activate(t.Context(), creating, "id")

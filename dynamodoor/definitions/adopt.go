@@ -50,25 +50,34 @@ func (r *Definer) adoptTagged(ctx context.Context, q *api.TagResource, e *tables
 	return r.Backend.Answer(ctx, q, use)
 }
 
-// tagChange begins a change of a sharded table's layout if the tag declares another number of
-// shards.
+// tagChange begins a change of a sharded table's layout if the tag declares another one.
 func (r *Definer) tagChange(ctx context.Context, q *api.TagResource, e *tables.Entry, name, value string, use func(api.Response) error) error {
-	shards, err := plan.DeclaredShards(name, value)
+	shape, err := plan.Declared(e.Plan.Logical, e.Layout, value)
 	switch {
 	case err != nil:
 		return r.Items.ToldOf(ctx, name, err)
 	case e.Layout == nil: // only its indexes are sharded
-		return r.Items.ToldOf(ctx, name, e.Plan.CheckChange(shards))
-	case e.Change == nil && mover.From(e.Entry, "") == shards, e.Change != nil && e.Change.Key == "" && !e.Change.Back && mover.Towards(e.Change) == shards:
+		return r.Items.ToldOf(ctx, name, e.Plan.CheckChange(shape))
+	case e.Change == nil && mover.From(e.Entry, "") == shape, e.Change != nil && e.Change.Key == "" && !e.Change.Back && mover.Towards(e.Change) == shape:
 		return r.Backend.Answer(ctx, q, use) // the table already has this layout, or will have it
 	}
-	if err := r.Mover.CheckChange(ctx, e, mover.Wish{Shards: shards}); err != nil {
-		return r.Items.ToldOf(ctx, name, err)
+	return r.startChange(ctx, q, e, mover.Wish{Shape: shape}, use)
+}
+
+// startChange begins a change that a request on a table's tag asks for. It sends the request to the store
+// when nothing is against the change.
+func (r *Definer) startChange(ctx context.Context, q api.Request, e *tables.Entry, w mover.Wish, use func(api.Response) error) error {
+	if err := r.Mover.CheckChange(ctx, e, w); err != nil {
+		return r.Items.ToldOf(ctx, e.Table, err)
 	}
-	if err := r.Backend.Answer(ctx, q, backend.Ignore); err != nil && !exception.Is(err, exception.UnknownOperation) {
+	err := r.Mover.StartChange(ctx, e, w, func() error {
+		err := r.Backend.Answer(ctx, q, backend.Ignore)
+		if exception.Is(err, exception.UnknownOperation) {
+			return nil // some endpoints have no tags
+		}
 		return err
-	}
-	if err := r.Mover.StartChange(ctx, e, mover.Wish{Shards: shards}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	return use(api.Empty{})
@@ -83,12 +92,12 @@ func (r *Definer) shardPlain(ctx context.Context, q *api.TagResource, name, valu
 	case physical == nil:
 		return r.Backend.Answer(ctx, q, use)
 	}
-	shards, err := plan.DeclaredShards(name, value)
+	shape, err := plan.Declared(physical, nil, value)
 	switch {
-	case err == nil && shards == 0:
+	case err == nil && shape.Shards == 0:
 		return r.Backend.Answer(ctx, q, use) // it is a plain table
 	case err == nil:
-		_, err = r.Mover.StartPlain(ctx, name, shards)
+		_, err = r.Mover.StartPlain(ctx, name, shape)
 	}
 	if err != nil {
 		return r.Items.ToldOf(ctx, name, err)

@@ -6,8 +6,9 @@
 // created (index.go), or change the number of shards (package mover). Shard rules declare
 // sharding for applications that set no tag (rules.go).
 //
-// The entry of a table is written before its physical table is created, and removed after its
-// physical table is deleted. So a crash leaves an entry that tells what to settle.
+// A door writes the entry of a table before it creates the physical table, and removes the entry
+// after it has deleted the physical table. So after a crash, the entry says what a door must
+// settle.
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/schema,
 // dynamodoor/backend, dynamodoor/catalog, dynamodoor/items, dynamodoor/mover,

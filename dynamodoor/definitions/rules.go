@@ -31,7 +31,7 @@ type Rules struct {
 	Door    string            // the name of this door
 }
 
-// ErrOtherRules reports that the store has shard rules other than those that the door was given.
+// ErrOtherRules reports that the store has other shard rules than the door's options.
 var ErrOtherRules = errors.New("this door's shard rules are not those that the doors of this endpoint go by")
 
 // CheckRules returns an error that lists, one in a line, the rules that cannot apply to any table.
@@ -91,7 +91,7 @@ func (k *Rules) start(ctx context.Context) (*shardrules.Rules, error) {
 		}
 		if k.Mine == nil || k.Mine.Len() == 0 && kept == nil {
 			if theirs.Len() > 0 {
-				k.Log.Info("dynamodb: this door goes by the shard rules that the store has", "rules", theirs.Len(), "file", theirs.File, "door", kept.Door)
+				k.Log.Info("dynamodb: this door uses the shard rules that are in the store", "rules", theirs.Len(), "file", theirs.File, "door", kept.Door)
 			}
 			return theirs, nil
 		}
@@ -198,7 +198,7 @@ func (r *Definer) warnOfRules(ctx context.Context, rules *shardrules.Rules) {
 			return nil
 		})
 		if err != nil {
-			r.Log.Warn("dynamodb: the tables cannot be listed, so that those which are older than the shard rules are not known", "error", err)
+			r.Log.Warn("dynamodb: the door cannot list the tables, so it does not know which of them are older than the shard rules", "error", err)
 			return
 		}
 		for _, name := range page.Names {

@@ -229,7 +229,7 @@ func (r *Definer) UpdateTable(ctx context.Context, q *api.UpdateTable, use func(
 	if err != nil {
 		return err
 	}
-	in, err := r.Tables.Anew(ctx, e.Table)
+	in, err := r.Tables.Anew(context.WithoutCancel(ctx), e.Table) // even if the client has gone
 	if err != nil {
 		return err
 	}
@@ -305,7 +305,7 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 	if err := r.Tables.Unlist(context.WithoutCancel(ctx), dropping); err != nil {
 		return err
 	}
-	if e.Plan != nil && e.Plan.InDirectory() {
+	if e.Plan != nil && (e.Plan.InDirectory() || e.Change != nil && e.Change.Bucket > 0) {
 		r.forget(ctx, e)
 	}
 	if deleted == nil {
@@ -321,7 +321,7 @@ const forgetting = 20 * time.Second
 func (r *Definer) forget(ctx context.Context, e *tables.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetting)
 	defer cancel()
-	if err := r.Catalog.ForgetBuckets(ctx, e.ID); err != nil {
+	if err := r.Catalog.ForgetBuckets(ctx, e.ID+"/", e.ID+"."); err != nil {
 		r.Log.Warn("dynamodb: the directory keeps entries of a deleted table, which nobody reads", "table", e.Table, "id", e.ID, "error", err)
 	}
 }

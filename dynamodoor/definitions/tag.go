@@ -43,7 +43,7 @@ func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Resp
 		return err
 	case own && len(indexes) > 0:
 		return exception.Invalid("a table is adopted by its tag %s in a request without tags of indexes; an adopted table has no sharded indexes", plan.Tag)
-	case own && e != nil && e.Plan != nil && e.Plan.InDirectory():
+	case own && e != nil && e.Plan != nil && e.Plan.Rolls():
 		return r.tagAgain(ctx, q, e, name, values[plan.Tag], use)
 	case own:
 		return r.adoptTagged(ctx, q, e, name, values[plan.Tag], use)
@@ -57,10 +57,10 @@ func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Resp
 	return r.Backend.Answer(ctx, q, use)
 }
 
-// tagAgain sets the tag of a table of strategy time or rollover again. Another layout is refused.
+// tagAgain sets the tag of a table of strategy rollover again. Another layout is refused.
 func (r *Definer) tagAgain(ctx context.Context, q *api.TagResource, e *tables.Entry, name, value string, use func(api.Response) error) error {
 	if !plan.SameIndex(e.Layout, false, value) {
-		return r.Items.ToldOf(ctx, name, e.Plan.CheckChange(e.Layout.N))
+		return r.Items.ToldOf(ctx, name, e.Plan.CheckChange(plan.Shape{}))
 	}
 	return r.Backend.Answer(ctx, q, use)
 }
@@ -139,14 +139,5 @@ func (r *Definer) untagSharded(ctx context.Context, q *api.UntagResource, e *tab
 	if e.Layout == nil || e.Change == nil && e.Plain || e.Change != nil && e.Change.Plain && !e.Change.Back {
 		return r.Backend.Answer(ctx, q, use) // the table is already plain, or will be
 	}
-	if err := r.Mover.CheckChange(ctx, e, mover.Wish{}); err != nil {
-		return r.Items.ToldOf(ctx, e.Table, err)
-	}
-	if err := r.Backend.Answer(ctx, q, backend.Ignore); err != nil && !exception.Is(err, exception.UnknownOperation) {
-		return err
-	}
-	if err := r.Mover.StartChange(ctx, e, mover.Wish{}); err != nil {
-		return err
-	}
-	return use(api.Empty{})
+	return r.startChange(ctx, q, e, mover.Wish{}, use)
 }

@@ -25,5 +25,5 @@
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamodoor/backend,
 // dynamodoor/catalog, dynamodoor/plan, dynamodoor/principal, dynamodoor/shift,
-// dynamodoor/tables, observe, registry and scatter.
+// dynamodoor/tables, observe, registry, scatter and shard/timebucket.
 package items

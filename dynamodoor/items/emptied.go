@@ -34,18 +34,24 @@ type emptied struct {
 	fanout    *plan.Fanout
 	partition string
 	listed    bool            // the buckets are those that the directory has
+	known     bool            // they were not read for this Query, so that their marks are not known
+	found     bool            // such a bucket
 	marks     map[int64]int64 // the marks of buckets, in seconds since 1970
 	buckets   []int64
 }
 
-// add notes the buckets of a part without items.
-func (e *emptied) add(p plan.Part) {
-	if !e.listed {
+// add notes buckets without items.
+func (e *emptied) add(buckets []int64) {
+	if !e.listed || e.fanout.SharesEntries() { // another key may have items there
 		return
 	}
 	now := e.runner.Now()
-	for _, b := range p.Buckets {
+	for _, b := range buckets {
 		if len(e.buckets) == cleanedAtOnce || !e.fanout.Within(b) || !e.fanout.Late(b, now) {
+			continue
+		}
+		e.found = true
+		if e.known {
 			continue
 		}
 		if at, marked := e.marks[b]; !marked || now.Sub(time.Unix(at, 0)) > e.fanout.Remembered()+margin {
@@ -63,8 +69,11 @@ func (e *emptied) mark(bucket, at int64) {
 }
 
 // clean marks or removes the buckets, with the door's own rights. If that fails, a later Query tries
-// again.
+// again. The door reads the directory again for that Query, because the marks are there.
 func (e *emptied) clean(ctx context.Context) {
+	if e.found {
+		e.runner.recent.forget(e.partition)
+	}
 	if len(e.buckets) == 0 {
 		return
 	}
@@ -85,7 +94,7 @@ func (e *emptied) clean(ctx context.Context) {
 		})
 	}
 	if err := group.Wait(); err != nil {
-		e.runner.Log.Warn("dynamodb: buckets of time without items cannot be removed from the directory yet; a later Query tries again", "error", err)
+		e.runner.Log.Warn("dynamodb: the door cannot remove buckets of time without items from the directory yet; a later Query tries again", "error", err)
 	}
 }
 

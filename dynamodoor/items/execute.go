@@ -164,7 +164,7 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *uses) (plan.Plan, 
 
 // planWith makes the plan. It calls of for each sharded table in it, and plain for each other one.
 func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, of func(*tables.Entry), plain func(name string)) (plan.Plan, error) {
-	all := r.Tables.All()
+	all := r.Tables.AllFor(&by.Pinned)
 	var wrong error
 	p, err := plan.Make(q, func(name string) *plan.Table {
 		name = api.TableName(name)

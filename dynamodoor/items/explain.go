@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 )
 
-// Explain answers with the plan of a request, which is not carried out. The client needs the right to
-// make the request.
+// Explain answers with the plan of a request, and does not carry the request out. The client needs
+// the right to make the request.
 func (r *Runner) Explain(ctx context.Context, q api.ItemRequest, use func(api.Response) error) error {
 	var wrong error
 	q.EachTable(func(name string) {
@@ -46,14 +46,21 @@ func (r *Runner) Explain(ctx context.Context, q api.ItemRequest, use func(api.Re
 	if err != nil {
 		return err
 	}
-	rule := ""
+	rule, settled := "", false
 	of := func(name string) *plan.Table {
 		e := r.Tables.Entry(api.TableName(name))
 		if e == nil {
 			return nil
 		}
 		rule = e.Rule
-		return e.Plan
+		settled = settled || e.Shown() != e.Plan
+		return e.Shown()
+	}
+	q.EachTable(func(name string) { of(name) })
+	if settled { // the door no longer goes by the layout that p was made with
+		if p, err = plan.Make(q, of); err != nil {
+			return err
+		}
 	}
 	var list func(from, to int64, down bool, limit int) ([]int64, error)
 	if f, ok := p.(*plan.Fanout); ok && f.InParts() {

@@ -34,10 +34,11 @@ type page struct {
 	result   *plan.Result
 	memory   *memory
 	patience time.Time // throttled fetches are retried until then
+	vain     []int     // indices of the last buckets, in the order of reading, that have no items in the range
 }
 
 func (r *Runner) newPage(ctx context.Context, f *plan.Fanout) *page {
-	return &page{r, f, f.Result(), newMemory(ctx), time.Now().Add(r.RetryFor)}
+	return &page{runner: r, fanout: f, result: f.Result(), memory: newMemory(ctx), patience: time.Now().Add(r.RetryFor)}
 }
 
 // merge adds the rows of shards after a row, as far as the page takes them, and reports whether it

@@ -34,7 +34,7 @@ func (r *Runner) gather(ctx context.Context, f *plan.Fanout, use func(api.Respon
 // has the memory of the last answer, unless no request is needed.
 func (p *page) gather(ctx context.Context, shards []int, after *plan.Row, end func() error) error {
 	ctx = shardKnown(ctx, shards)
-	for {
+	for begin := after; ; {
 		q := p.fanout.Gather(p.result, shards, after)
 		if q == nil {
 			return nil
@@ -43,6 +43,9 @@ func (p *page) gather(ctx context.Context, shards []int, after *plan.Row, end fu
 		err := p.runner.Together.Gather(ctx, q, func(a *api.Gathered) (err error) {
 			if bytes = p.result.DecodesGathered(a); !p.memory.try(bytes) {
 				return errLater // other requests need the engine's memory and its lane
+			}
+			if after == begin {
+				p.vain = a.Vain
 			}
 			took(ctx, scatter.Stats{Rows: a.Read, Rounds: 1}, len(a.Items))
 			if after, err = p.result.AddGathered(a); err != nil || after != nil {

@@ -39,7 +39,8 @@ import (
 //     one.
 //  3. Open: doors create them in the new shard.
 //
-// The requests that are held take the steps. So a door that dies leaves nothing half-way.
+// The waiting requests themselves take these steps. So if a door dies, the requests at other doors
+// finish them.
 
 // steps is about how often the doors update the count of a shard while it fills. A door draws one of
 // many writes at random, and counts it for all of them. So a door that dies forgets no write.
@@ -130,12 +131,12 @@ func (r *Runner) readKey(ctx context.Context, k *rolledKey, than time.Duration) 
 
 // readDirectory reads the state of a partition key from the directory.
 func (r *Runner) readDirectory(ctx context.Context, k *rolledKey) (*rolledState, error) {
-	began := time.Now()
+	began := r.Now()
 	all, err := r.Catalog.Beginnings(ctx, k.name)
 	if err != nil {
 		return nil, tables.DoorError(err)
 	}
-	s := stateOf(all, began)
+	s := stateOf(all, began, r.Now())
 	if old := k.state.Load(); old != nil && old.last.Equal(&s.last) {
 		s.since = old.since
 	}
@@ -212,7 +213,7 @@ func (r *Runner) await(ctx context.Context, q api.Request, f *plan.Filled) error
 		if err != nil || !f.HeldIn(&s.Rolled) {
 			return err
 		}
-		wait := grace - time.Since(s.since)
+		wait := grace - r.Now().Sub(s.since)
 		if wait <= 0 && k.stepping.TryLock() {
 			err := r.step(ctx, f, k, s)
 			k.stepping.Unlock()
@@ -279,7 +280,7 @@ func (r *Runner) count(ctx context.Context, filled []plan.Filled) {
 		}
 		cancel()
 		if err != nil {
-			r.Log.Warn("dynamodb: a partition key cannot go on to its next shard yet; a later write tries again", "table", f.Table.Logical.Name, "error", err)
+			r.Log.Warn("dynamodb: the door cannot open the next shard of a partition key yet; a later write tries again", "table", f.Table.Logical.Name, "error", err)
 		}
 	}
 }

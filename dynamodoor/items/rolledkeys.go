@@ -50,9 +50,9 @@ type rolledState struct {
 	since time.Time         // when the door had read last for the first time
 }
 
-// stateOf returns the state of a partition key whose shards begin like this.
-func stateOf(all []catalog.Beginning, began time.Time) *rolledState {
-	s := &rolledState{began: began, since: time.Now()}
+// stateOf returns the state of a partition key whose shards begin like this, read between began and now.
+func stateOf(all []catalog.Beginning, began, now time.Time) *rolledState {
+	s := &rolledState{began: began, since: now}
 	for _, b := range all {
 		if s.last = b; b.Step >= catalog.Readable {
 			s.Bounds = append(s.Bounds, b.From)
@@ -130,4 +130,4 @@ func (r *Runner) rolledFor() time.Duration {
 	return r.Tables.Grace() / 3
 }
 
-func (r *Runner) age(s *rolledState) time.Duration { return registry.Age(time.Now(), s.began) }
+func (r *Runner) age(s *rolledState) time.Duration { return registry.Age(r.Now(), s.began) }

@@ -26,8 +26,9 @@ type Runner struct {
 	Now      func() time.Time
 	Draw     func() uint64 // draws the order in which a page reads the shards
 
-	added registry.Recent // buckets of time that this door has added to the directory
-	rolls rolls           // partition keys of strategy rollover
+	added  registry.Recent // buckets of time that this door has added to the directory
+	recent recent          // partition keys with buckets of time
+	rolls  rolls           // partition keys of strategy rollover
 
 	stamps atomic.Int64 // makes the stamps of moved items unique within a door
 }

@@ -26,6 +26,10 @@ func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
 		Seconds: by.Seconds,
 		Tables:  by.Table,
 	}
+	s.Announce = func(ctx context.Context, q api.Request, buckets []plan.Bucket) (func() error, error) {
+		began := r.Now()
+		return func() error { return r.announced(ctx, q, buckets, began) }, r.announce(ctx, q, buckets)
+	}
 	s.Own = func(ctx context.Context, q api.Request, use func(api.Response) error) error {
 		return r.Backend.Answer(principal.With(ctx, principal.Principal{}), q, use)
 	}
@@ -34,7 +38,16 @@ func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
 		if !ok {
 			return r.carryOut(ctx, p, q, use)
 		}
-		if err := r.merge(ctx, f, resolve, use); err != nil {
+		var err error
+		switch {
+		case f.Moves():
+			err = r.bySlices(ctx, f, resolve, use)
+		case f.InParts():
+			err = r.byTime(ctx, f, use) // the change is settled: there is nothing to resolve
+		default:
+			err = r.merge(ctx, f, resolve, use)
+		}
+		if err != nil {
 			return f.Err(err)
 		}
 		return nil

@@ -22,7 +22,6 @@ import (
 	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
 	"github.com/evenkeel/evenkeel/dynamodoor/tables"
 	"github.com/evenkeel/evenkeel/reshard"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Mover changes the layouts of tables. It is safe for concurrent use. Its maker sets the exported
@@ -33,6 +32,7 @@ type Mover struct {
 	Tables  *tables.Registry
 	Items   *items.Runner
 	Log     *slog.Logger
+	Now     func() time.Time
 	Caution time.Duration // time for which the stubs of a table stay after its layout was changed
 	Rights  bool          // clients have rights of their own at the endpoint
 
@@ -56,7 +56,10 @@ func (r *Mover) Do(ctx context.Context, q *api.Reshard, use func(api.Response) e
 	case e.Wrong != nil:
 		return r.Items.ToldOf(ctx, q.Table, e.Wrong)
 	}
-	w := Wish{Shards: q.Shards}
+	var w Wish
+	if w.Shape, err = r.asked(e, q); err != nil {
+		return refusedPlan(q, err, use)
+	}
 	if q.Key != nil {
 		if w.key, err = e.KeyText(*q.Key); err != nil {
 			return err
@@ -70,12 +73,12 @@ func (r *Mover) Do(ctx context.Context, q *api.Reshard, use func(api.Response) e
 		}
 		return use(&api.ReshardResponse{Value: o})
 	case "start":
-		if err = r.CheckChange(ctx, e, w); err == nil && w.key == "" {
-			err = r.tagged(ctx, e, w.Shards)
-		}
-		if err == nil {
-			err = r.StartChange(ctx, e, w)
-		}
+		err = r.StartChange(ctx, e, w, func() error {
+			if w.key != "" {
+				return nil
+			}
+			return r.tagged(ctx, e, w.Shape)
+		})
 	case "pause", "resume", "finish":
 		err = r.amend(ctx, e, func(c *catalog.Change) {
 			switch q.Action {
@@ -98,6 +101,25 @@ func (r *Mover) Do(ctx context.Context, q *api.Reshard, use func(api.Response) e
 	return use(&api.ReshardResponse{Value: s})
 }
 
+// asked returns the shape that a request asks for. Its errors are for the client.
+func (r *Mover) asked(e *tables.Entry, q *api.Reshard) (plan.Shape, error) {
+	switch {
+	case q.Layout != "":
+		return plan.Declared(e.Plan.Logical, e.Layout, q.Layout)
+	case q.Shards > 0 && q.Key == nil && e.Plan.Timed(): // it does not say of what
+		return plan.Declared(e.Plan.Logical, e.Layout, fmt.Sprintf("shards=%d", q.Shards))
+	}
+	return plan.Shape{Shards: q.Shards}, nil
+}
+
+// refusedPlan answers a request whose layout is no such table's.
+func refusedPlan(q *api.Reshard, err error, use func(api.Response) error) error {
+	if q.Action != "plan" {
+		return err
+	}
+	return use(&api.ReshardResponse{Value: reshard.Outlook{Table: api.TableName(q.Table), ToLayout: q.Layout, Refused: []string{exception.Of(err).Message}, Notes: []string{}}})
+}
+
 // reshardPlain answers a request about a plain table.
 func (r *Mover) reshardPlain(ctx context.Context, q *api.Reshard, use func(api.Response) error) error {
 	t, err := r.Tables.Physical(ctx, q.Table)
@@ -109,15 +131,21 @@ func (r *Mover) reshardPlain(ctx context.Context, q *api.Reshard, use func(api.R
 	case q.Action == "status":
 		return use(&api.ReshardResponse{Value: reshard.Status{Table: t.Name, Phase: reshard.NoPhase}})
 	}
+	shape := plan.Shape{Shards: q.Shards}
+	if q.Layout != "" {
+		if shape, err = plan.Declared(t, nil, q.Layout); err != nil {
+			return refusedPlan(q, err, use)
+		}
+	}
 	switch {
 	case q.Action == "plan" && q.Key == nil:
-		o, err := r.outlookPlain(ctx, t.Name, q.Shards)
+		o, err := r.outlookPlain(ctx, t.Name, shape)
 		if err != nil {
 			return err
 		}
 		return use(&api.ReshardResponse{Value: o})
 	case q.Action == "start" && q.Key == nil:
-		if _, err := r.StartPlain(ctx, t.Name, q.Shards); err != nil {
+		if _, err := r.StartPlain(ctx, t.Name, shape); err != nil {
 			return r.Items.ToldOf(ctx, t.Name, err)
 		}
 		s, err := r.changeStatus(ctx, t.Name)
@@ -131,9 +159,9 @@ func (r *Mover) reshardPlain(ctx context.Context, q *api.Reshard, use func(api.R
 	return exception.Invalid("no change of the layout of table %s is under way", t.Name)
 }
 
-// tagged sets or removes the tag that declares the number of shards. It does so with the client's
+// tagged sets or removes the tag that declares the layout. It does so with the client's
 // rights: the client needs the right to do that.
-func (r *Mover) tagged(ctx context.Context, e *tables.Entry, shards int) error {
+func (r *Mover) tagged(ctx context.Context, e *tables.Entry, shape plan.Shape) error {
 	t, err := r.Tables.Physical(ctx, e.Physical)
 	if err != nil || t == nil {
 		return errors.Join(err, tables.NotThere(e.Table))
@@ -141,20 +169,20 @@ func (r *Mover) tagged(ctx context.Context, e *tables.Entry, shards int) error {
 	if c := e.Change; c != nil && c.Second != "" {
 		second, err := r.Tables.Physical(ctx, c.Second)
 		if err == nil && second != nil {
-			err = r.tag(ctx, second.ARN, shards)
+			err = r.tag(ctx, second.ARN, shape)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return r.tag(ctx, t.ARN, shards)
+	return r.tag(ctx, t.ARN, shape)
 }
 
 // tag sets or removes the tag of a physical table.
-func (r *Mover) tag(ctx context.Context, arn string, shards int) error {
+func (r *Mover) tag(ctx context.Context, arn string, shape plan.Shape) error {
 	var q api.Request = &api.UntagResource{ARN: arn, Keys: []string{plan.Tag}}
-	if shards > 0 {
-		q = &api.TagResource{ARN: arn, Tags: []schema.Tag{{Key: plan.Tag, Value: fmt.Sprintf("strategy=calculated shards=%d", shards)}}}
+	if value := shape.Tag(); value != "" {
+		q = &api.TagResource{ARN: arn, Tags: []schema.Tag{{Key: plan.Tag, Value: value}}}
 	}
 	err := r.Backend.Answer(ctx, q, backend.Ignore)
 	if exception.Is(err, exception.UnknownOperation) {
@@ -169,7 +197,7 @@ func underWay(e *tables.Entry) string {
 	if e.Change.Key != "" {
 		of = fmt.Sprintf("key %q of ", e.Change.Key)
 	}
-	return fmt.Sprintf("%stable %s is on the way from %s to %s", of, e.Table, shardsText(From(e.Entry, e.Change.Key)), shardsText(Towards(e.Change)))
+	return fmt.Sprintf("%stable %s is on the way from %s to %s", of, e.Table, From(e.Entry, e.Change.Key), Towards(e.Change))
 }
 
 // CheckChange returns an error if a change cannot begin.
@@ -181,20 +209,22 @@ func (r *Mover) CheckChange(ctx context.Context, e *tables.Entry, w Wish) error 
 	if err != nil {
 		return err
 	}
-	if err := e.Plan.CheckChange(w.Shards); err != nil {
+	if err := e.Plan.CheckChange(w.Shape); err != nil {
 		return err
 	}
-	switch n := From(e.Entry, w.key); {
+	switch is := From(e.Entry, w.key); {
+	case w.key != "" && e.Plan.Timed():
+		return exception.Invalid("the partitions of table %s are buckets of time, which are the same for all keys; change those of the table", e.Table)
 	case w.key != "" && w.Shards == 0:
 		return exception.Invalid("a key has 1 shard or more; give --shards 1 to have it in one partition")
-	case n == w.Shards && w.key != "":
-		return exception.Invalid("key %q of table %s has %d shards already", w.key, e.Table, n)
-	case n == w.Shards && n == 0:
+	case is == w.Shape && w.key != "":
+		return exception.Invalid("key %q of table %s has %s already", w.key, e.Table, is)
+	case is == w.Shape && is.Shards == 0:
 		return exception.Invalid("table %s is a plain one already", e.Table)
-	case n == w.Shards:
-		return exception.Invalid("table %s has %d shards already", e.Table, n)
-	case w.aim(e.Entry).Base > shard.MaxBase:
-		return exception.Invalid("table %s has had too many layouts: numbers of shards go to %d; copy the items into a new table", e.Table, shard.MaxBase)
+	case is == w.Shape:
+		return exception.Invalid("table %s has %s already", e.Table, is)
+	case w.aim(e.Entry).Base > plan.MaxBase:
+		return exception.Invalid("table %s has had too many layouts: numbers of shards go to %d; copy the items into a new table", e.Table, plan.MaxBase)
 	}
 	if w.key != "" {
 		target, err := e.Target(w.aim(e.Entry))
@@ -241,7 +271,7 @@ func (r *Mover) checkExpiry(ctx context.Context, e *tables.Entry) error {
 	return e.Plan.CheckExpiry(set.Attribute)
 }
 
-// expiry returns by what the items of a physical table expire.
+// expiry returns the attribute by which the items of a physical table expire.
 func (r *Mover) expiry(ctx context.Context, table string) (set schema.TimeToLive, err error) {
 	err = r.Backend.Answer(principal.With(ctx, principal.Principal{}), &api.DescribeTimeToLive{Table: table}, func(a api.Response) error {
 		t, ok := a.(*api.TimeToLiveResponse)
@@ -273,8 +303,8 @@ func (r *Mover) checkStream(ctx context.Context, e *tables.Entry) error {
 	return nil // an error says that the operation is known, which is enough
 }
 
-// StartChange begins a change.
-func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish) error {
+// StartChange begins a change. tag sets the table's tag when nothing is against the change.
+func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish, tag func() error) error {
 	if err := r.CheckChange(ctx, e, w); err != nil {
 		return err
 	}
@@ -287,7 +317,16 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish) error 
 	if err != nil {
 		return err
 	}
-	if err := r.Catalog.KeepProgress(ctx, e.Table, catalog.Progress{ID: e.ID, Items: found.items, Moves: found.moves}); err != nil {
+	if err := tag(); err != nil {
+		return err
+	}
+	if w.Timed() {
+		err = r.Catalog.CreateBuckets(ctx)
+	}
+	if err == nil {
+		err = r.Catalog.KeepProgress(ctx, e.Table, catalog.Progress{ID: e.ID, Items: found.items, Moves: found.moves})
+	}
+	if err != nil {
 		return tables.DoorError(err)
 	}
 	change.Beyond = e.Plan.Beyond()
@@ -297,7 +336,7 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish) error 
 		return nil
 	})
 	if err == nil {
-		r.Log.Info("dynamodb: the layout of a table is being changed", "table", e.Table, "key", w.key, "from", From(e.Entry, w.key), "to", w.Shards)
+		r.Log.Info("dynamodb: the layout of a table is being changed", "table", e.Table, "key", w.key, "from", From(e.Entry, w.key).String(), "to", w.String())
 	}
 	return err
 }
@@ -343,7 +382,7 @@ func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
 		}
 	}
 	if c.Key == "" {
-		if err := r.tagged(ctx, e, was.Shards); err != nil {
+		if err := r.tagged(ctx, e, was.Shape); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
@@ -60,10 +62,10 @@ func (r *Mover) Run(ctx context.Context) {
 				p, err := r.Catalog.Progress(ctx, name)
 				l, known := seen[name]
 				if err != nil || !known || l.beat != p.Beat {
-					if seen[name] = (look{p.Beat, time.Now()}); known || p.Beat > 0 {
+					if seen[name] = (look{p.Beat, r.Now()}); known || p.Beat > 0 {
 						continue // another mover works on it
 					}
-				} else if p.Beat > 0 && time.Since(l.at) < moverIsGone {
+				} else if p.Beat > 0 && r.Now().Sub(l.at) < moverIsGone {
 					continue
 				}
 			}
@@ -94,7 +96,7 @@ func (r *Mover) carryOn(ctx context.Context, name string) {
 		return
 	}
 	r.problems.Store(name, err.Error())
-	r.Log.Warn("dynamodb: a change of a table's layout does not go on, and is tried again", "table", name, "error", err)
+	r.Log.Warn("dynamodb: a change of a table's layout cannot go on; the mover tries again", "table", name, "error", err)
 }
 
 // StepChange carries out one step of the change of a table's layout. more is false if the change is
@@ -191,19 +193,23 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 		if m.e.Shift.Step == protocol.Closing {
 			m.progress.Verified = 0
 		}
-		return m.pass(ctx)
+		done, err = m.pass(ctx)
+		if done && err == nil && m.e.Shift.Step == protocol.Cleaning && m.e.Plan.Timed() {
+			m.mover.forget(ctx, m.e.Table, m.e.Plan.Directory())
+		}
+		return done, err
 	case protocol.Looking:
 		m.progress.Moved, m.progress.Verified, m.progress.Generation = 0, 0, 0 // the figures may belong to a change that was taken back
 		if err := m.beat(ctx); err != nil {
 			return false, err
 		}
-		if m.e.Change.Second != "" {
+		if m.e.Change.Key != "" || m.e.Shift.NeedsRoom() {
 			if err := m.surveyAgain(ctx); err != nil {
 				return false, err
 			}
 		}
 	case protocol.Settled:
-		for begun := time.Now(); time.Since(begun) < m.mover.Caution; {
+		for begun := m.mover.Now(); m.mover.Now().Sub(begun) < m.mover.Caution; {
 			now := m.current()
 			if now == nil || now.Change.Paused {
 				return false, nil
@@ -232,11 +238,37 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 	return !now.Change.Paused, nil
 }
 
-// surveyAgain reads the items of a plain table once more, now that all doors know what they must not
-// write. If one of them cannot move, the change pauses: it can go on once that is mended, or be taken
-// back.
+// forgetting is how long a mover may clean the directory.
+const forgetting = 20 * time.Second
+
+// forget removes the buckets of a layout that a table does not have any more from the directory. Nobody
+// reads what remains.
+func (r *Mover) forget(ctx context.Context, table, directory string) {
+	within, cancel := context.WithTimeout(ctx, forgetting)
+	defer cancel()
+	if err := r.Catalog.ForgetBuckets(within, directory); err != nil {
+		r.Log.Warn("dynamodb: the directory keeps buckets of a table's earlier layout, which nobody reads", "table", table, "error", err)
+	}
+}
+
+// surveyAgain reads the items once more, now that all doors know what they must not write. Before, they
+// could take items that have no room in their new places, or whose sort keys tell no time. If an item
+// cannot move, the change pauses: it can go on once that is mended, or be taken back.
 func (m *turn) surveyAgain(ctx context.Context) error {
-	s, err := m.mover.surveyPlain(principal.With(ctx, principal.Principal{}), m.e.Shift, true)
+	check := func(attribute.Item) error { return nil }
+	if m.e.Change.Second != "" {
+		check = func(item attribute.Item) error { return m.e.Plan.CheckReserved(item, true) }
+	}
+	var s survey
+	err := m.working(ctx, func(ctx context.Context) (err error) {
+		ctx = principal.With(ctx, principal.Principal{})
+		if m.e.Change.Key != "" {
+			s, err = m.mover.surveyKey(ctx, m.e.Shift)
+			return err
+		}
+		s, err = m.mover.surveyAll(ctx, m.e.Shift, check)
+		return err
+	})
 	if exception.Is(err, exception.Validation) {
 		pause := m.mover.amend(ctx, m.e, func(c *catalog.Change) { c.Paused = true })
 		return errors.Join(err, pause)
@@ -246,6 +278,31 @@ func (m *turn) surveyAgain(ctx context.Context) error {
 		err = m.beat(ctx)
 	}
 	return err
+}
+
+// working calls do, and meanwhile shows other doors that this mover works.
+func (m *turn) working(ctx context.Context, do func(context.Context) error) error {
+	group, all := errgroup.WithContext(ctx)
+	done := make(chan struct{})
+	group.Go(func() error {
+		defer close(done)
+		return do(all)
+	})
+	group.Go(func() error {
+		tick := time.NewTicker(moverIsGone / 6)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return nil
+			case <-tick.C:
+			}
+			if err := m.beat(all); err != nil {
+				return err
+			}
+		}
+	})
+	return group.Wait()
 }
 
 // current returns the table's entry if the change is still in this step.
@@ -277,12 +334,12 @@ func (m *turn) pass(ctx context.Context) (done bool, err error) {
 			m.progress.Total = 0
 		}
 	}
-	for since, looked := time.Now(), int64(0); ; {
+	for since, looked := m.mover.Now(), int64(0); ; {
 		now := m.current()
 		if now == nil || now.Change.Paused {
 			return false, nil
 		}
-		begun := time.Now()
+		begun := m.mover.Now()
 		page, err := m.mover.Items.ShiftStore(tables.PinnedTo(now), time.Now().Add(longest)).Pass(ctx, now.Shift, from, moverPage)
 		if err != nil {
 			return false, err
@@ -300,7 +357,7 @@ func (m *turn) pass(ctx context.Context) (done bool, err error) {
 		}
 		looked += page.Read
 		m.progress.Looked += page.Read
-		if took := time.Since(since); took > rateOver {
+		if took := m.mover.Now().Sub(since); took > rateOver {
 			m.progress.Rate = max(1, looked*int64(time.Second)/int64(took))
 		}
 		from = page.Next
@@ -316,7 +373,7 @@ func (m *turn) pass(ctx context.Context) (done bool, err error) {
 			return true, nil
 		}
 		// The store's other work goes first: rest for as long as the page took.
-		if err := tables.Wait(ctx, time.Since(begun)); err != nil {
+		if err := tables.Wait(ctx, m.mover.Now().Sub(begun)); err != nil {
 			return false, err
 		}
 	}

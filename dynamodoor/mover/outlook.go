@@ -26,6 +26,7 @@ type survey struct {
 	items, moves          int64
 	bytes, bytesMoved     int64
 	readUnits, writeUnits api.Units // of the items that move
+	again                 bool      // the change surveys the table once more
 }
 
 // survey reads all items of a table. It also returns an error if one of them cannot move.
@@ -38,7 +39,9 @@ func (r *Mover) survey(ctx context.Context, e *tables.Entry, c *catalog.Change) 
 	if c.Key != "" {
 		return r.surveyKey(ctx, t)
 	}
-	return r.surveyAll(ctx, t, func(attribute.Item) error { return nil })
+	s, err = r.surveyAll(ctx, t, func(attribute.Item) error { return nil })
+	s.again = t.NeedsRoom()
+	return s, err
 }
 
 // surveyAll surveys the items of a table. It also returns an error if check does for one of them.
@@ -91,15 +94,25 @@ func (s *survey) add(t *plan.Table, item attribute.Item, moves bool) {
 	}
 }
 
+// layoutText describes a shape that a number of shards does not, or returns "".
+func layoutText(s plan.Shape) string {
+	if !s.Timed() {
+		return ""
+	}
+	return s.String()
+}
+
 // passes is the number of times that all items are read: for the survey, to move them, to verify
-// that, and to delete the stubs.
+// that, and to delete the stubs. A table is surveyed twice if its new layout can refuse an item that the old
+// one takes.
 const passes = 4
 
 // outlook returns the cost of a change.
 func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard.Outlook, err error) {
-	o = reshard.Outlook{Table: e.Table, To: w.Shards, Refused: []string{}, Notes: []string{}}
+	o = reshard.Outlook{Table: e.Table, To: w.Shards, ToLayout: layoutText(w.Shape), Refused: []string{}, Notes: []string{}}
 	if e.Layout != nil {
-		o.From = From(e.Entry, w.key)
+		is := From(e.Entry, w.key)
+		o.From, o.FromLayout = is.Shards, layoutText(is)
 	}
 	if err := r.CheckChange(ctx, e, w); err != nil {
 		o.Refused = append(o.Refused, exception.Of(err).Message)
@@ -112,17 +125,24 @@ func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard
 		}
 		o.Refused = append(o.Refused, exception.Of(err).Message)
 	}
-	s.onto(&o)
+	reads := int64(passes)
+	if s.again {
+		reads++
+	}
+	s.onto(&o, reads)
+	if w.Timed() {
+		o.Notes = append(o.Notes, "for each bucket of time that a key gets, a door writes one more unit, to the directory of buckets")
+	}
 	return o, nil
 }
 
 // onto adds a survey's figures to the outlook of a change.
-func (s *survey) onto(o *reshard.Outlook) {
+func (s *survey) onto(o *reshard.Outlook, passes int64) {
 	o.Rows, o.RowsMoved, o.BytesMoved = s.items, float64(s.moves), s.bytesMoved
 	pages := s.items/moverPage + 1
 	o.Requests = 3*s.moves + passes*pages
 	o.WriteUnits = s.writeUnits.Float()
-	o.ReadUnits = s.readUnits.Float() + passes*float64(s.bytes/api.ReadUnit+pages)
+	o.ReadUnits = s.readUnits.Float() + float64(passes*(s.bytes/api.ReadUnit+pages))
 	o.Notes = append(o.Notes,
 		"each item that moves takes one read and a transaction of two writes, which counts twice, and a stub in its old place, which is deleted at the end",
 		"in each index that has such an item, these three writes change its entry, and count once more",
@@ -140,8 +160,8 @@ func (r *Mover) changeStatus(ctx context.Context, name string) (s reshard.Status
 	if e.Layout == nil {
 		return s, nil
 	}
-	n := From(e.Entry, "")
-	s.Generation, s.From, s.To = e.Layout.Generation, n, n
+	is := From(e.Entry, "")
+	s.Generation, s.From, s.To, s.FromLayout, s.ToLayout = e.Layout.Generation, is.Shards, is.Shards, layoutText(is), layoutText(is)
 	p, err := r.Catalog.Progress(ctx, name)
 	if err != nil {
 		return s, tables.DoorError(err)
@@ -177,7 +197,9 @@ func (r *Mover) sofar(s *reshard.Status, e *tables.Entry, p catalog.Progress) {
 	if e.Change == nil {
 		return
 	}
-	s.Phase, s.From, s.To, s.Paused = e.Change.Step, From(e.Entry, e.Change.Key), Towards(e.Change), e.Change.Paused
+	from, to := From(e.Entry, e.Change.Key), Towards(e.Change)
+	s.Phase, s.From, s.To, s.Paused = e.Change.Step, from.Shards, to.Shards, e.Change.Paused
+	s.FromLayout, s.ToLayout = layoutText(from), layoutText(to)
 	s.Key, s.TakenBack = e.Change.Key, e.Change.Back
 	s.Rate, s.ETASeconds = p.Rate, r.left(e, s.RowsTotal, p.Looked, p.Rate)
 	if text, ok := r.problems.Load(e.Table); ok {

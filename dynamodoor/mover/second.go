@@ -43,20 +43,20 @@ import (
 
 // CheckPlain returns the physical table of a plain table, or an error if it cannot be made a sharded
 // one while it is in use. It returns nil if there is no such table.
-func (r *Mover) CheckPlain(ctx context.Context, name string, shards int) (*schema.Table, error) {
+func (r *Mover) CheckPlain(ctx context.Context, name string, shape plan.Shape) (*schema.Table, error) {
 	t, err := r.Tables.Physical(ctx, name)
 	switch {
 	case err != nil || t == nil:
 		return nil, err
 	case tables.IsPhysical(t):
 		return nil, tables.BeingChanged(name) // another door makes it, or it has lost its entry
-	case shards == 0:
+	case shape.Shards == 0:
 		return nil, exception.Invalid("table %s is a plain one already", name)
 	case r.Rights:
 		return nil, exception.Invalid("table %s is a plain one, and is not made a sharded one while it is in use: its items move to another physical table, for which the clients of this door, "+
 			"who have rights of their own at the endpoint, may have none; create a table with the tag %s, and copy the items", name, plan.Tag)
 	}
-	if err := plan.CheckPlain(t, shards); err != nil {
+	if err := plan.CheckPlain(t, shape); err != nil {
 		return nil, err
 	}
 	if err := r.checkReplicas(ctx, t.Name); err != nil {
@@ -87,14 +87,14 @@ func (r *Mover) checkReplicas(ctx context.Context, name string) error {
 }
 
 // surveyPlain reads all items of a plain table that shall be sharded. It returns an error if one of
-// them cannot move. stamped says that doors may have given items stamps.
-func (r *Mover) surveyPlain(ctx context.Context, t *shift.Table, stamped bool) (survey, error) {
-	return r.surveyAll(ctx, t, func(item attribute.Item) error { return t.Old.CheckReserved(item, stamped) })
+// them cannot move.
+func (r *Mover) surveyPlain(ctx context.Context, t *shift.Table) (survey, error) {
+	return r.surveyAll(ctx, t, func(item attribute.Item) error { return t.Old.CheckReserved(item, false) })
 }
 
 // StartPlain begins to make a plain table a sharded one. It returns the table's entry.
-func (r *Mover) StartPlain(ctx context.Context, name string, shards int) (*tables.Entry, error) {
-	t, err := r.CheckPlain(ctx, name, shards)
+func (r *Mover) StartPlain(ctx context.Context, name string, shape plan.Shape) (*tables.Entry, error) {
+	t, err := r.CheckPlain(ctx, name, shape)
 	if err == nil && t == nil {
 		err = tables.NotThere(name)
 	}
@@ -106,13 +106,18 @@ func (r *Mover) StartPlain(ctx context.Context, name string, shards int) (*table
 	if err != nil {
 		return nil, err
 	}
-	to := shard.Range{N: shards}
+	to := plan.Target{Shape: shape, Places: shape.First()}
 	second := catalog.SecondName(name)
-	found, err := r.surveyPlain(ctx, &shift.Table{Old: old, New: old.Second(second, to)}, false)
+	found, err := r.surveyPlain(ctx, &shift.Table{Old: old, New: old.Second(second, "", to)})
 	if err != nil {
 		return nil, err
 	}
-	if err := r.tag(ctx, t.ARN, shards); err != nil {
+	if shape.Timed() {
+		if err := r.Catalog.CreateBuckets(ctx); err != nil {
+			return nil, tables.DoorError(err)
+		}
+	}
+	if err := r.tag(ctx, t.ARN, shape); err != nil {
 		return nil, err
 	}
 	layout := shard.Plain()
@@ -120,10 +125,10 @@ func (r *Mover) StartPlain(ctx context.Context, name string, shards int) (*table
 	hash := old.Hash()
 	e, err := r.Tables.Enter(ctx, catalog.Entry{
 		Table: name, Physical: name, ID: t.ID, Layout: layout, Plain: true, Hash: hash.Name, HashType: hash.Type.String(),
-		Change: &catalog.Change{Step: catalog.Preparing, Shards: shards, Second: second},
+		Change: &catalog.Change{Step: catalog.Preparing, Shards: shape.Shards, Base: to.Places.Base, Bucket: shape.Width, Numbers: shape.Numbers, Second: second},
 	}, t)
 	if err != nil && !exception.Is(err, exception.ResourceInUse) { // the other request has set its tag
-		err = errors.Join(err, r.tag(context.WithoutCancel(ctx), t.ARN, 0))
+		err = errors.Join(err, r.tag(context.WithoutCancel(ctx), t.ARN, plan.Shape{}))
 	}
 	if err != nil {
 		return nil, err
@@ -131,14 +136,14 @@ func (r *Mover) StartPlain(ctx context.Context, name string, shards int) (*table
 	if err := r.Catalog.KeepProgress(ctx, name, catalog.Progress{ID: e.ID, Items: found.items, Moves: found.moves}); err != nil {
 		return nil, tables.DoorError(err)
 	}
-	r.Log.Info("dynamodb: a plain table is being made a sharded one", "table", name, "shards", shards, "second", second)
+	r.Log.Info("dynamodb: a plain table is being made a sharded one", "table", name, "to", shape.String(), "second", second)
 	return e, nil
 }
 
 // outlookPlain returns the cost of making a plain table a sharded one.
-func (r *Mover) outlookPlain(ctx context.Context, name string, shards int) (o reshard.Outlook, err error) {
-	o = reshard.Outlook{Table: name, To: shards, Refused: []string{}, Notes: []string{}}
-	t, err := r.CheckPlain(ctx, name, shards)
+func (r *Mover) outlookPlain(ctx context.Context, name string, shape plan.Shape) (o reshard.Outlook, err error) {
+	o = reshard.Outlook{Table: name, To: shape.Shards, ToLayout: layoutText(shape), Refused: []string{}, Notes: []string{}}
+	t, err := r.CheckPlain(ctx, name, shape)
 	var old *plan.Table
 	if err == nil && t == nil {
 		return o, tables.NotThere(name)
@@ -150,14 +155,14 @@ func (r *Mover) outlookPlain(ctx context.Context, name string, shards int) (o re
 		o.Refused = append(o.Refused, exception.Of(err).Message)
 		return o, nil
 	}
-	s, err := r.surveyPlain(ctx, &shift.Table{Old: old, New: old.Second(catalog.SecondName(name), shard.Range{N: shards})}, false)
+	s, err := r.surveyPlain(ctx, &shift.Table{Old: old, New: old.Second(catalog.SecondName(name), "", plan.Target{Shape: shape, Places: shape.First()})})
 	if err != nil {
 		if !exception.Is(err, exception.Validation) {
 			return o, err
 		}
 		o.Refused = append(o.Refused, exception.Of(err).Message)
 	}
-	s.onto(&o)
+	s.onto(&o, passes+1)
 	o.Notes = append(o.Notes, "all items move to a second physical table, and the plain one is deleted at the end")
 	return o, nil
 }
@@ -168,12 +173,13 @@ func (r *Mover) stepSecond(ctx context.Context, e *tables.Entry) (ours, more boo
 	ctx = principal.With(ctx, principal.Principal{})
 	switch e.Change.Step {
 	case catalog.Preparing:
-		if err := r.prepare(ctx, e); err != nil {
+		id, err := r.prepare(ctx, e)
+		if err != nil {
 			return true, false, fmt.Errorf("make the second table of table %s: %w", e.Table, err)
 		}
 		return r.published(ctx, e, func(n *catalog.Entry) error {
 			n.Layout.Generation++
-			n.Change.Step = protocol.Looking.String()
+			n.Change.Step, n.Change.SecondID = protocol.Looking.String(), id
 			return nil
 		})
 	case catalog.Dropping:
@@ -194,6 +200,9 @@ func (r *Mover) stepSecond(ctx context.Context, e *tables.Entry) (ours, more boo
 		if err := r.deleted(ctx, e.Change.Second, ""); err != nil {
 			return true, false, fmt.Errorf("delete the second table of table %s: %w", e.Table, err)
 		}
+		if e.Change.Bucket > 0 && e.Change.SecondID != "" {
+			r.forget(ctx, e.Table, e.Change.SecondID+".")
+		}
 		if err := r.unstamp(ctx, e); err != nil {
 			return true, false, err
 		}
@@ -212,36 +221,35 @@ func (r *Mover) published(ctx context.Context, e *tables.Entry, change func(*cat
 	return true, err == nil && now.Change != nil, err
 }
 
-// prepare makes the second table, with the settings of the first one.
-func (r *Mover) prepare(ctx context.Context, e *tables.Entry) error {
+// prepare makes the second table, with the settings of the first one. It returns its TableId.
+func (r *Mover) prepare(ctx context.Context, e *tables.Entry) (id string, err error) {
 	first, err := r.Tables.Physical(ctx, e.Physical)
 	if err != nil || first == nil {
-		return errors.Join(err, tables.NotThere(e.Table))
+		return "", errors.Join(err, tables.NotThere(e.Table))
 	}
-	if err := plan.CheckPlain(first, e.Change.Shards); err != nil { // something may have changed it meanwhile
-		return err
+	if err := plan.CheckPlain(first, Towards(e.Change)); err != nil { // something may have changed it meanwhile
+		return "", err
 	}
 	tags, err := r.tagsOf(ctx, first.ARN)
 	if err != nil {
-		return err
+		return "", err
 	}
 	err = r.Backend.Answer(ctx, &api.CreateTable{Declaration: *plan.SecondOf(first, e.Change.Second, tags)}, backend.Ignore)
 	if err != nil && !exception.Is(err, exception.ResourceInUse) { // a mover that has died may have made it
-		return err
+		return "", err
 	}
 	for {
 		second, err := r.Tables.Physical(ctx, e.Change.Second)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if second != nil && second.Status == schema.Active {
-			break
+			return second.ID, r.expire(ctx, e.Physical, e.Change.Second)
 		}
 		if err := tables.Wait(ctx, time.Second); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return r.expire(ctx, e.Physical, e.Change.Second)
 }
 
 // tagsOf returns the tags of a table that another one can have.
@@ -285,7 +293,8 @@ func (r *Mover) expire(ctx context.Context, as, table string) error {
 func toSecond(n *catalog.Entry, id string) {
 	c := n.Change
 	n.Floor = n.Layout.Generation // the generation in which the change was settled
-	layout := &shard.Layout{N: c.Shards, Base: c.Base, Used: c.Base + c.Shards, Column: shard.DefaultColumn, Generation: n.Layout.Generation + 1}
+	shape, places := shapeOf(c), shard.Range{N: c.Shards, Base: c.Base}
+	layout := shape.Layout(places, shape.Last(places), n.Layout.Generation+1)
 	c.Step, c.Second, c.SecondID, n.Physical = catalog.Dropping, n.Physical, n.ID, c.Second
 	n.ID, n.Layout, n.Plain = id, layout, false
 }
@@ -347,7 +356,7 @@ func (r *Mover) unstamp(ctx context.Context, e *tables.Entry) error {
 
 // leave takes a change of a plain table back, before there are stubs.
 func (r *Mover) leave(ctx context.Context, e *tables.Entry) error {
-	if err := r.tagged(ctx, e, 0); err != nil {
+	if err := r.tagged(ctx, e, plan.Shape{}); err != nil {
 		return err
 	}
 	_, err := r.Tables.Advance(ctx, e, func(n *catalog.Entry) error {

@@ -3,18 +3,16 @@
 package mover
 
 import (
-	"fmt"
-
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	protocol "github.com/evenkeel/evenkeel/dynamodoor/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Wish is the number of shards that a client asks for: for each key, or for one key.
+// Wish is the layout that a client asks for: of all keys, or of one key.
 type Wish struct {
-	Shards int    // 0: a plain table
-	key    string // as attribute.KeyText writes it; "": all keys without places of their own
+	plan.Shape
+	key string // as attribute.KeyText writes it; "": all keys, except those with places of their own if there are no buckets of time
 }
 
 // has returns the places of a key and the highest place that it ever had. For "", it returns those
@@ -24,14 +22,33 @@ func has(e *catalog.Entry, key string) (shard.Range, int) {
 		return o.Range, o.Used
 	}
 	l := e.Layout
-	return shard.Range{N: l.N, Base: l.Base}, max(l.Used, l.Base+l.N)
+	places := shard.Range{N: l.N, Base: l.Base}
+	return places, max(l.Used, plan.ShapeOf(l).Last(places))
+}
+
+// highest returns the highest place that any key ever had.
+func highest(e *catalog.Entry) int {
+	_, used := has(e, "")
+	for _, o := range e.Own {
+		used = max(used, o.Used)
+	}
+	return used
 }
 
 // aim returns the change that fulfils a wish.
 func (w Wish) aim(e *catalog.Entry) *catalog.Change {
 	from, used := has(e, w.key)
-	to := plan.Next(from, used, max(1, w.Shards))
-	return &catalog.Change{Step: protocol.None.Next().String(), Shards: to.N, Base: to.Base, Key: w.key, Plain: w.Shards == 0}
+	n := max(1, w.Shards)
+	var to shard.Range
+	switch {
+	case w.Timed():
+		to = plan.NextBuckets(highest(e), n)
+	case e.Layout.Strategy == shard.Time:
+		to = shard.Range{N: n, Base: used}
+	default:
+		to = plan.Next(from, used, n)
+	}
+	return &catalog.Change{Step: protocol.None.Next().String(), Shards: to.N, Base: to.Base, Key: w.key, Plain: w.Shards == 0, Bucket: w.Width, Numbers: w.Numbers}
 }
 
 // end gives an entry whose change is done its new layout. If the change was taken back, end begins
@@ -41,14 +58,17 @@ func end(n *catalog.Entry) error {
 	back := Wish{From(n, c.Key), c.Key}
 	_, used := has(n, c.Key)
 	to := shard.Range{N: c.Shards, Base: c.Base}
-	used = max(used, to.Last())
 	n.Change = nil
-	if c.Key != "" {
-		if err := n.SetOwn(c.Key, catalog.Own{Range: to, Used: used}); err != nil {
+	switch shape := shapeOf(&c); {
+	case c.Key != "":
+		if err := n.SetOwn(c.Key, catalog.Own{Range: to, Used: max(used, to.Last())}); err != nil {
 			return err
 		}
-	} else {
-		n.Layout.N, n.Layout.Base, n.Layout.Used, n.Plain = to.N, to.Base, used, c.Plain
+	case shape.Timed() || n.Layout.Strategy == shard.Time:
+		n.Layout = shape.Layout(to, max(highest(n), shape.Last(to)), n.Layout.Generation)
+		n.Plain, n.Own = c.Plain, nil
+	default:
+		n.Layout.N, n.Layout.Base, n.Layout.Used, n.Plain = to.N, to.Base, max(used, to.Last()), c.Plain
 	}
 	if c.Back {
 		n.Change = back.aim(n)
@@ -57,28 +77,26 @@ func end(n *catalog.Entry) error {
 	return nil
 }
 
-// From returns the number of shards of a key. For "", it returns that of the keys without places of
-// their own. It returns 0 for a plain table.
-func From(e *catalog.Entry, key string) int {
-	if key == "" && e.Plain {
-		return 0
+// From returns the shape that a key has. For "", it returns that of the keys without places of their own.
+func From(e *catalog.Entry, key string) plan.Shape {
+	switch o, own := e.Own[key]; {
+	case key != "" && own:
+		return plan.Shape{Shards: o.N}
+	case key == "" && e.Plain:
+		return plan.Shape{}
 	}
-	r, _ := has(e, key)
-	return r.N
+	return plan.ShapeOf(e.Layout)
 }
 
-// shardsText describes a number of shards in words.
-func shardsText(n int) string {
-	if n == 0 {
-		return "a plain table"
-	}
-	return fmt.Sprintf("%d shards", n)
+// shapeOf returns the shape that a change gives the physical table.
+func shapeOf(c *catalog.Change) plan.Shape {
+	return plan.Shape{Shards: c.Shards, Width: c.Bucket, Numbers: c.Numbers}
 }
 
-// Towards returns the number of shards that a change shall give; 0: a plain table.
-func Towards(c *catalog.Change) int {
+// Towards returns the shape that a change shall give.
+func Towards(c *catalog.Change) plan.Shape {
 	if c.Plain {
-		return 0
+		return plan.Shape{}
 	}
-	return c.Shards
+	return shapeOf(c)
 }

@@ -41,7 +41,7 @@ func (t *Table) checkPut(item attribute.Item, condition *expression.Condition) (
 	if err := t.checkCondition(condition); err != nil {
 		return nil, err
 	}
-	if err := t.checkTime(item); err != nil {
+	if err := t.CheckTime(item); err != nil {
 		return nil, err
 	}
 	physical := t.physicalItem(item)
@@ -81,7 +81,7 @@ func (t *Table) checkUpdate(key attribute.Item, u *expression.Update, condition 
 	if t.adopted != nil && u.Reads(t.hash.Name) {
 		return nil, nil, t.adopted.readsHash()
 	}
-	if err := t.checkTime(key); err != nil {
+	if err := t.CheckTime(key); err != nil {
 		return nil, nil, err
 	}
 	if u.OnlyRemoves() {

@@ -55,7 +55,8 @@
 //   - Fanout: a Query of a logical partition, of the table or an index. The door reads the shards
 //     in the order of the sort key (package scatter). It applies filter, projection and count after
 //     the merge, because a shard would not return the keys of items that its filter drops. Entries
-//     of an index with the same sort key are in the order of their shards.
+//     of an index with the same sort key are in the order of their shards. While a table gets buckets of
+//     time, or loses them, the door reads Slices of time, each of few places of both layouts.
 //
 // It promises:
 //

@@ -19,6 +19,7 @@ type Explained struct {
 	Table    string             `json:"table,omitempty"` // empty: no write-sharded table is named
 	Layout   string             `json:"layout,omitempty"`
 	Rule     string             `json:"rule,omitempty"`    // the shard rule that declared the layout
+	Becomes  []string           `json:"becomes,omitempty"` // the requests that a statement becomes
 	Access   string             `json:"access"`            // how the door reads or writes the shards
 	Order    string             `json:"order,omitempty"`   // the attribute that items are merged by
 	Shards   []int              `json:"shards,omitempty"`  // shards that the request can visit
@@ -52,6 +53,11 @@ func Explain(p Plan, q api.ItemRequest, tables Tables, list timebucket.Directory
 		out.add(q)
 		return out, nil
 	}
+	if t.IsPlain() {
+		out.Table = t.Logical.Name
+		out.add(q)
+		return out, nil
+	}
 	out.Table, out.Layout = t.Logical.Name, t.layoutText()
 	switch p := p.(type) {
 	case *Search:
@@ -68,6 +74,33 @@ func Explain(p Plan, q api.ItemRequest, tables Tables, list timebucket.Directory
 	return out, nil
 }
 
+// Include adds the plan of a request that a statement becomes, beside others of the same table.
+func (out *Explained) Include(q api.ItemRequest, p *Explained) {
+	all, more := append(out.Becomes, q.Describe()), out.More || p.More
+	if len(all) == 1 {
+		*out = *p
+		out.Becomes = all
+		return
+	}
+	out.Becomes, out.More = all, more
+	for _, n := range p.Shards {
+		out.addShard(n)
+	}
+	for _, b := range p.Buckets {
+		if !slices.Contains(out.Buckets, b) {
+			out.Buckets = append(out.Buckets, b)
+		}
+	}
+	if out.Requests = append(out.Requests, p.Requests...); len(out.Requests) > mostExplained {
+		out.Requests, out.More = out.Requests[:mostExplained], true
+	}
+}
+
+// Forwarded is the plan of a statement on a plain table that the door forwards as it is.
+func Forwarded(q *api.ExecuteStatement) *Explained {
+	return &Explained{Access: "plain table", Requests: []ExplainedRequest{{q.Operation(), q.AppendJSON(nil), q.Text}}}
+}
+
 func (out *Explained) add(q api.Request) {
 	text := q.Operation()
 	if q, ok := q.(api.ItemRequest); ok {
@@ -76,20 +109,29 @@ func (out *Explained) add(q api.Request) {
 	out.Requests = append(out.Requests, ExplainedRequest{q.Operation(), q.AppendJSON(nil), text})
 }
 
+// addShard notes a shard. It reports false if the explanation has no room for another one.
+func (out *Explained) addShard(n int) bool {
+	switch {
+	case slices.Contains(out.Shards, n):
+	case len(out.Shards) == mostExplained:
+		out.More = true
+		return false
+	default:
+		out.Shards = append(out.Shards, n)
+	}
+	return true
+}
+
 // visit notes shards and their buckets.
 func (out *Explained) visit(t *Table, shards ...int) {
 	for _, n := range shards {
-		if len(out.Shards) == mostExplained {
-			out.More = true
+		if !out.addShard(n) {
 			return
-		}
-		if !slices.Contains(out.Shards, n) {
-			out.Shards = append(out.Shards, n)
 		}
 		if t.timing == nil {
 			continue
 		}
-		if at := t.timing.startText(t.timing.grid.Bucket(n)); !slices.Contains(out.Buckets, at) {
+		if at := t.timing.startText(t.timing.bucketAt(n)); !slices.Contains(out.Buckets, at) {
 			out.Buckets = append(out.Buckets, at)
 		}
 	}
@@ -146,7 +188,7 @@ func (f *Fanout) explain(out *Explained, list timebucket.Directory) error {
 	if out.Access = "the shards of its range, one after the other, as many as the page needs"; f.timed {
 		out.Access = "the buckets of its range, one after the other, as many as the page needs"
 	}
-	for part, err := range f.Parts(list) {
+	for part, err := range f.Parts(list, nil) {
 		if err != nil {
 			return err
 		}
@@ -191,13 +233,7 @@ func (t *Table) layoutText() string {
 	words := []string{"strategy=" + l.Strategy.String()}
 	switch l.Strategy {
 	case shard.Time:
-		words = append(words, "bucket="+l.Width.String())
-		switch l.Numbers {
-		case timebucket.Seconds:
-			words = append(words, "unit=seconds")
-		case timebucket.Milliseconds:
-			words = append(words, "unit=milliseconds")
-		}
+		words = []string{timedText(l.Width, l.Numbers)}
 	case shard.Rollover:
 		return strings.Join(append(words, fmt.Sprintf("rows=%d", l.Fill.Rows), fmt.Sprintf("max=%d", l.Max)), " ")
 	}

@@ -14,8 +14,8 @@ import (
 // in one shard, with a sort key of its own, and the shards have no other items.
 func (f *Fanout) Gathers() bool { return f.bySortKey() && f.index == nil }
 
-// bySortKey reports whether nothing but the sort key is needed to order rows and to tell whether
-// they belong to the answer.
+// bySortKey reports whether the sort key alone orders rows and decides whether they belong to the
+// answer.
 func (f *Fanout) bySortKey() bool {
 	return f.sort != "" && !f.ties && !f.table.strict && f.table.adopted == nil
 }
@@ -27,11 +27,22 @@ func (f *Fanout) Gather(page *Result, shards []int, after *Row) *api.Gather {
 	if rows, bytes := page.Scanned(); rows > 0 {
 		limit = f.Page(rows, bytes)
 	}
+	order := f.ShardsInOrder()
+	if order && f.query.Backward {
+		shards = slices.Clone(shards)
+		slices.Reverse(shards)
+	}
 	first := f.Fetch(shards[0], after, nil, limit)
 	if first == nil {
 		return nil
 	}
-	return &api.Gather{Query: first, Partitions: f.table.partitions(f.keys.Hash[0], shards)}
+	return &api.Gather{Query: first, Partitions: f.table.partitions(f.keys.Hash[0], shards), InOrder: order}
+}
+
+// ShardsInOrder reports whether all items of a shard come before those of the shards with higher
+// numbers: the shards are buckets of time.
+func (f *Fanout) ShardsInOrder() bool {
+	return f.timed && !f.Moves() && f.table.timing.grid.Shards == 1
 }
 
 // partitions returns the physical partition keys of shards of a logical partition in a table that
@@ -89,8 +100,8 @@ func (r *Result) Own() {
 	}
 }
 
-// DecodesGathered returns about how many bytes AddGathered takes beside the answer: those of the
-// largest item, if it decodes the items.
+// DecodesGathered returns roughly how many bytes AddGathered uses besides the answer: the bytes of
+// the largest item, if it decodes the items.
 func (r *Result) DecodesGathered(a *api.Gathered) int {
 	most := 0
 	if r.looks() {
@@ -109,7 +120,7 @@ func cutPartition(item attribute.Encoded) (rest attribute.Encoded, size int, ok 
 		name          = `"` + PartitionKey + `":`
 		before, after = `{"S":"`, `"}`
 	)
-	from, to := member(item, PartitionKey)
+	from, to := partitionOf(item)
 	value, isString := bytes.CutPrefix(item[from:to], []byte(before))
 	value, closed := bytes.CutSuffix(value, []byte(after))
 	from -= len(name)
@@ -124,4 +135,23 @@ func cutPartition(item attribute.Encoded) (rest attribute.Encoded, size int, ok 
 		from--
 	}
 	return append(item[:from], item[to:]...), len(PartitionKey) + len(value), true
+}
+
+// partitionOf returns where the value of the partition key is in an item.
+func partitionOf(item attribute.Encoded) (from, to int) {
+	const name, ofMap = `"` + PartitionKey + `":`, `"M":`
+	at := bytes.Index(item, []byte(name))
+	// The name is that of an attribute of the item, unless a map is before it, or it is the end of a
+	// longer name: a backslash is before a quotation mark that belongs to a name.
+	if at < 1 || item[at-1] == '\\' || bytes.Contains(item[:at], []byte(ofMap)) {
+		return member(item, PartitionKey)
+	}
+	from = at + len(name)
+	if n := bytes.IndexByte(item[from:], '}'); n >= 0 {
+		to = from + n + 1
+	}
+	if to == 0 || bytes.Count(item[from:to], []byte{'"'}) != len(`""""`) { // the value has a brace
+		return member(item, PartitionKey)
+	}
+	return from, to
 }

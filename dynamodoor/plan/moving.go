@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -27,9 +26,8 @@ const (
 	began = HiddenPrefix + "began" // in a Scan's position: the generation in which the Scan began
 )
 
-// CheckChange returns an error if the layout of a table in use cannot be changed to a number of
-// shards. 0 shards mean a plain table.
-func (t *Table) CheckChange(to int) error {
+// CheckChange returns an error if a table in use cannot get a layout.
+func (t *Table) CheckChange(to Shape) error {
 	name := t.Logical.Name
 	const copyThem = "create a table with as many shards, and copy the items"
 	switch {
@@ -37,17 +35,18 @@ func (t *Table) CheckChange(to int) error {
 		return refuse(name, "it is a plain table, and is not made a sharded one while it is in use yet: its items have no shard in their key; %s", copyThem)
 	case t.adopted != nil:
 		return refuse(name, "it was sharded by hand and adopted, and the layout of such a table is not changed while it is in use yet; %s", copyThem)
-	case t.timing != nil:
-		return refuse(name, "its partitions are buckets of time, which are not changed while it is in use; create a table with the other layout, and copy the items")
 	case t.Rolls():
 		return refuse(name, "its shards are ranges of the sort key (strategy 'rollover'), which are not changed while it is in use; create a table with the other layout, and copy the items")
-	case to > shard.MaxShards:
-		return refuse(name, "%d shards are more than a table can have; use at most %d", to, shard.MaxShards)
+	case to.Shards > shard.MaxShards:
+		return refuse(name, "%d shards are more than a table can have; use at most %d", to.Shards, shard.MaxShards)
 	case slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.filling }):
 		return refuse(name, "items do not all have their shards in a new index yet; wait for the answer to TagResource, or send that again")
 	case t.Logical.Stream.Enabled && t.Logical.Stream.View != newAndOld:
-		return refuse(name, "its stream has the view %s, in which the move of an item cannot be told from a change of it; disable the stream for the change, or enable it with the view %s",
+		return refuse(name, "its stream has the view %s, which does not show whether an item has moved or changed; disable the stream for the change, or enable it with the view %s",
 			t.Logical.Stream.View, newAndOld)
+	}
+	if to.Timed() {
+		return checkTimed(t.Logical, to.layout(shard.Range{}))
 	}
 	return nil
 }
@@ -63,38 +62,19 @@ func (t *Table) CheckExpiry(attribute string) error {
 	return nil
 }
 
-// DeclaredShards returns the number of shards that a table's tag declares. It returns 0, for a
-// plain table, if the value is empty.
-func DeclaredShards(table, value string) (int, error) {
-	if strings.TrimSpace(value) == "" {
-		return 0, nil
-	}
-	l, err := parseLayout(table, value)
-	if err != nil {
-		return 0, err
-	}
-	if l.Strategy != shard.Calculated {
-		return 0, refuse(table, "strategy %q: a table in use keeps the strategy 'calculated'", l.Strategy)
-	}
-	return l.N, nil
-}
-
-// Target is the range of places that a change of layout gives its keys.
-type Target struct {
-	Key attribute.Value // the one partition key of the change; Invalid: all keys without places of their own
-	shard.Range
-}
-
 // To returns the table in the layout after a change.
 func (t *Table) To(target Target) *Table {
 	to, layout := *t, *t.Layout
-	if bounded(target.Key) {
-		spread := shard.Spread{Range: target.Range}
+	switch {
+	case bounded(target.Key):
+		spread := shard.Spread{Range: target.Places}
 		layout.Keys = layout.Keys.With(layout.Generation, map[string]shard.Spread{string(valueBytes(target.Key)): spread})
-	} else {
-		layout.N, layout.Base = target.N, target.Base
+	case target.Timed() || t.Timed():
+		layout = *target.Layout(target.Places, layout.Used, layout.Generation)
+	default:
+		layout.N, layout.Base = target.Places.N, target.Places.Base
 	}
-	to.Layout, to.strict, to.from = &layout, true, nil
+	to.Layout, to.timing, to.strict, to.from = &layout, timingOf(&layout), true, nil
 	return &to
 }
 
@@ -149,9 +129,9 @@ func Visible(item attribute.Item) attribute.Item { return visibleItem(item) }
 // IsStub reports whether a physical item is the stub of a moved item.
 func IsStub(item attribute.Item) bool { return item.Has(Moved) }
 
-// StubOf returns the stub that is left in a generation at the key's place in the table. The stub of
-// an item that has moved has the item's keys in indexes, so that the item's entries stay where they
-// are in the order of the index. item is nil if there was none; the stub then says generation 0.
+// StubOf returns the stub that stays at the key's old place when an item moves. generation is that of
+// the move. The stub keeps the item's keys in indexes. So the item's entries keep their positions in the
+// indexes. If there was no item, item is nil, and the stub has generation 0.
 func (t *Table) StubOf(key, item attribute.Item, generation int64) attribute.Item {
 	if item == nil {
 		generation = 0
@@ -180,8 +160,8 @@ func (t *Table) eachIndex() iter.Seq[*schema.Index] {
 	}
 }
 
-// Beyond reports whether the table has what doors of release 0.2.0 cannot show during a change of its
-// layout.
+// Beyond reports whether the table has indexes or a stream, which doors of release 0.2.0 cannot show
+// during a change of its layout.
 func (t *Table) Beyond() bool {
 	return len(t.Logical.Local)+len(t.Logical.Global) > 0 || t.Logical.Stream.Enabled
 }
@@ -216,8 +196,8 @@ func (t *Table) MovedTo(item, key attribute.Item, generation int64) attribute.It
 // newAndOld is the view of a stream whose records have both images.
 const newAndOld = "NEW_AND_OLD_IMAGES"
 
-// isMove reports whether a record of a stream tells only that an item has moved, or what became of
-// its stub. A late write at the place of a stub has no effect, so its record is one of these, too.
+// isMove reports whether a record of a stream shows only that an item has moved, or a change of its
+// stub. A late write at the place of a stub has no effect, so its record is one of these, too.
 func isMove(r *api.StreamRecord) bool {
 	_, to := member(r.New, came)
 	return isStub(r.New) || isStub(r.Old) || r.Event == api.EventInsert && to > 0

@@ -70,7 +70,7 @@ func query(t *Table, q *api.Query) (Plan, error) {
 			return nil, err
 		}
 		switch {
-		case ix == nil && t.Timed():
+		case ix == nil && (t.Timed() || t.from != nil && t.from.Timed()):
 			f.timed = true
 		case ix == nil && t.Rolls():
 			f.rolls = true
@@ -238,9 +238,11 @@ func (f *Fanout) String() string {
 	switch {
 	case f.rolls:
 		text = f.rolledText()
+	case f.Moves():
+		return fmt.Sprintf("the places of two layouts of %s, by slices of time, merged by %s", f.name(), f.sort)
 	case f.timed:
 		first, last := f.span()
-		some = []int{f.table.timing.grid.Place(first, 0)}
+		some = []int{f.table.timing.place(first, 0)}
 		text = f.table.timing.describe(first, last)
 	}
 	s := fmt.Sprintf("%s of %s, merged by %s", text, f.name(), f.sort)
@@ -258,6 +260,9 @@ func (f *Fanout) String() string {
 // guess is the number of rows that a page is assumed to have before any row is known. With it, a
 // page of small items takes few rounds, and a page of large items reads only a few rows too many.
 const guess = 256
+
+// Limited reports whether the client has limited the number of rows.
+func (f *Fanout) Limited() bool { return f.query.Limit > 0 }
 
 // Page returns the number of rows to read next, after rows with a number of bytes have been read.
 func (f *Fanout) Page(rows, bytes int) int {
@@ -629,8 +634,8 @@ func (r *Result) looks() bool {
 	return r.fanout.query.Filter != nil || r.fanout.query.Projection != nil
 }
 
-// Decodes returns about how many bytes Add takes beside the rows: those of the largest row that it
-// decodes.
+// Decodes returns roughly how many bytes Add uses besides the rows: the bytes of the largest row
+// that it decodes.
 func (r *Result) Decodes(rows []Row) int {
 	most := 0
 	for i := range rows {

@@ -64,9 +64,9 @@ func (t *Table) Scanning(q api.Request, generation int64) (*Scanning, error) {
 	return s, err
 }
 
-// Over makes the read go over the places of the table before a change of its layout, as far as they
-// are to be shown, and over its own. A position from before any change is one in the table's first
-// layout.
+// Over makes the scan read the table's places of before a change of its layout, if the scan must
+// show them, and the table's own places. A position from before any change is one in the table's
+// first layout.
 func (s *Scanning) Over(old *Table, settled bool) error {
 	inSecond := bounded(s.at.partition)
 	switch s.left = []*Table{s.table}; {
@@ -106,7 +106,7 @@ func (s *Scanning) begin(t *Table, start attribute.Item) (err error) {
 	return nil
 }
 
-// Request returns the request to the physical table for what follows a position, or for the
+// Request returns the request to the physical table for the items after a position, or from the
 // beginning.
 func (s *Scanning) Request(after attribute.Item) api.Request {
 	r := s.physical

@@ -48,11 +48,11 @@ func (t *Table) After(position attribute.Item) attribute.Item {
 	return position
 }
 
-// Second returns the table with a sharded layout, in another physical table.
-func (t *Table) Second(physical string, to shard.Range) *Table {
-	layout := &shard.Layout{N: to.N, Base: to.Base, Column: shard.DefaultColumn, Generation: t.Layout.Generation}
+// Second returns the table with a sharded layout, in another physical table with a TableId.
+func (t *Table) Second(physical, id string, to Target) *Table {
+	layout := to.Layout(to.Places, 0, t.Layout.Generation)
 	second := *t
-	second.stored = stored{Physical: physical, placement: place(t.name, t.keys, layout, nil)}
+	second.stored = stored{Physical: physical, id: id, placement: place(t.name, t.keys, layout, nil)}
 	second.strict = true
 	return &second
 }
@@ -64,14 +64,14 @@ func Plain(physical *schema.Table) (*Table, error) {
 }
 
 // CheckPlain returns an error if a plain table cannot be made a sharded one while it is in use.
-func CheckPlain(t *schema.Table, shards int) error {
+func CheckPlain(t *schema.Table, shape Shape) error {
 	switch {
 	case len(t.Key.Range) == 0:
 		return refuse(t.Name, "it has no sort key, so that nothing tells the shard of an item; put a random shard into the partition key, or copy the items into a table with a sort key")
 	case len(t.Key.Hash) != 1 || len(t.Key.Range) != 1:
 		return refuse(t.Name, "its key has more than two attributes")
-	case shards > shard.MaxShards:
-		return refuse(t.Name, "%d shards are more than a table can have; use at most %d", shards, shard.MaxShards)
+	case shape.Shards > shard.MaxShards:
+		return refuse(t.Name, "%d shards are more than a table can have; use at most %d", shape.Shards, shard.MaxShards)
 	case len(t.Local)+len(t.Global) > 0:
 		return refuse(t.Name, "it is a plain table with indexes, and is not made a sharded one while it is in use yet: its items move to another physical table, "+
 			"and the entries of the indexes with them; delete the indexes for the change, or create a table with the tag %s, and copy the items", Tag)
@@ -141,7 +141,7 @@ func SecondOf(t *schema.Table, name string, tags []schema.Tag) *schema.Declarati
 	return d
 }
 
-// LogicalARN returns the ARN of the physical table, or of something of it, as that of the logical one.
+// LogicalARN turns the ARN of the physical table, or of a part of it, into that of the logical table.
 func (s *stored) LogicalARN(arn string) string {
 	before, after, found := strings.Cut(arn, "table/"+s.Physical)
 	if !found || s.Physical == s.name {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -25,6 +26,7 @@ import (
 type timing struct {
 	grid timebucket.Grid
 	kind timebucket.Kind // of the sort key
+	base int             // the places of the grid begin after it
 }
 
 // timingOf returns the timing of a layout, or nil if it is of another strategy.
@@ -32,14 +34,32 @@ func timingOf(l *shard.Layout) *timing {
 	if l == nil || l.Strategy != shard.Time {
 		return nil
 	}
-	return &timing{l.Grid(), l.SortKey()}
+	return &timing{l.Grid(), l.SortKey(), l.Base}
 }
+
+// place returns the place of a bucket's shard. Shards count from 0.
+func (t *timing) place(bucket int64, shard int) int { return t.base + t.grid.Place(bucket, shard) }
+
+// placesOf returns the places of buckets, in order.
+func (t *timing) placesOf(buckets []int64) []int {
+	places := t.grid.PlacesOf(buckets)
+	for i := range places {
+		places[i] += t.base
+	}
+	return places
+}
+
+// bucketAt returns the bucket of a place.
+func (t *timing) bucketAt(place int) int64 { return t.grid.Bucket(place - t.base) }
+
+// of returns the bucket of a sort key.
+func (t *timing) of(sort attribute.Value) int64 { return t.grid.OfValue(t.kind, valueBytes(sort)) }
 
 // Timed reports whether the table's physical partitions are buckets of time.
 func (p *placement) Timed() bool { return p.timing != nil }
 
 // appendPlace appends a shard as it is in a physical partition key. Only buckets before 1970 have
-// negative numbers. A minus sign there could not be told from the hyphen before the shard.
+// negative numbers. A minus sign there would look like the hyphen before the shard.
 func appendPlace(dst []byte, shard int) []byte {
 	if shard < 0 {
 		dst, shard = append(dst, negativePlace), -shard
@@ -52,7 +72,7 @@ const negativePlace = 'n'
 // parsePlace parses what appendPlace appends.
 func parsePlace(text string) (int, error) {
 	digits, negative := strings.CutPrefix(text, string(negativePlace))
-	n, err := strconv.ParseUint(digits, 10, 31)
+	n, err := strconv.ParseUint(digits, 10, strconv.IntSize-1)
 	if negative {
 		return -int(n), err
 	}
@@ -61,8 +81,11 @@ func parsePlace(text string) (int, error) {
 
 // longestPlace returns a shard of a key whose text is as long as any.
 func (p *placement) longestPlace(hash attribute.Value) int {
-	if p.timing != nil {
-		return p.timing.grid.Place(p.timing.grid.First(), 0)
+	if t := p.timing; t != nil {
+		if t.base == 0 {
+			return t.place(t.grid.First(), 0)
+		}
+		return t.place(t.grid.Last(), 0)
 	}
 	if p.Rolls() {
 		return p.Layout.Max
@@ -71,8 +94,19 @@ func (p *placement) longestPlace(hash attribute.Value) int {
 	return spread.Last()
 }
 
-// checkTime returns an error if an item that is written would be at no time.
-func (p *placement) checkTime(key attribute.Item) error {
+// LongestPlace returns the length of the longest text that a shard has in a physical partition key. It does
+// not count the keys with places of their own.
+func (p *placement) LongestPlace() int {
+	spread := p.Layout.Default()
+	place := spread.Last()
+	if p.timing != nil {
+		place = p.longestPlace(attribute.Value{})
+	}
+	return len(appendPlace(nil, place))
+}
+
+// CheckTime returns an error if an item would be at no time.
+func (p *placement) CheckTime(key attribute.Item) error {
 	if p.timing == nil {
 		return nil
 	}
@@ -120,8 +154,11 @@ func (t *Table) bucketOf(key attribute.Item) []Bucket {
 		return nil
 	}
 	hash, sort := t.of(key)
-	return []Bucket{{t, hash, t.timing.grid.OfValue(t.timing.kind, valueBytes(sort))}}
+	return []Bucket{{t, hash, t.timing.of(sort)}}
 }
+
+// BucketOf returns the bucket of the item with a logical key, or none if the table has no buckets.
+func (t *Table) BucketOf(key attribute.Item) []Bucket { return t.bucketOf(key) }
 
 // Number returns the number of the bucket.
 func (b *Bucket) Number() int64 { return b.number }
@@ -129,9 +166,9 @@ func (b *Bucket) Number() int64 { return b.number }
 // AppendPartition appends the directory's name of the bucket's logical partition.
 func (b *Bucket) AppendPartition(dst []byte) []byte { return b.table.appendPartition(dst, b.hash) }
 
-// Period returns which of the periods, in which a door remembers that it has added the bucket, a time is
-// in. The first one is long enough for all items that come in time. The door adds the bucket again for
-// later items, so that a bucket without items can be removed from the directory.
+// Period returns the number of the period in which a time is. During a period, a door remembers that it
+// has added the bucket. The first period is long enough for all items that come in time. The door adds
+// the bucket again for later items, so that a bucket without items can be removed from the directory.
 func (b *Bucket) Period(now time.Time) int64 {
 	g := b.table.timing.grid
 	since, period := now.UnixMilli()-g.Start(b.number), Remembered(g).Milliseconds()
@@ -165,7 +202,7 @@ func (f *Fanout) Within(bucket int64) bool {
 func (f *Fanout) AnyOf(bucket int64) []*api.Query {
 	t := f.table
 	var out []*api.Query
-	for _, place := range t.timing.grid.PlacesOf([]int64{bucket}) {
+	for _, place := range t.timing.placesOf([]int64{bucket}) {
 		k := expression.KeyRange{Hash: []attribute.Value{t.partition(f.keys.Hash[0], place)}}
 		out = append(out, &api.Query{
 			Read:         api.Read{Table: t.Physical, Consistent: true, Limit: 1, Select: api.SelectCount},
@@ -181,14 +218,22 @@ func (f *Fanout) AnyOf(bucket int64) []*api.Query {
 const longestPartition = 1900
 
 // appendPartition appends the directory's name of a logical partition. It contains the id of the
-// physical table, so that a table does not inherit the buckets of an earlier one of its name.
-func (t *Table) appendPartition(dst []byte, hash attribute.Value) []byte {
+// physical table, so that a table does not inherit the buckets of an earlier one of its name, and the
+// base of the layout, so that the table does not inherit those of an earlier layout.
+func (s *stored) appendPartition(dst []byte, hash attribute.Value) []byte {
 	key := attribute.KeyText(hash)
 	if len(key) > longestPartition {
 		key = strings.ToValidUTF8(key[:longestPartition], "")
 	}
-	return append(append(append(dst, t.id...), '/'), key...)
+	dst = append(dst, s.id...)
+	if base := s.Layout.Base; base > 0 {
+		dst = strconv.AppendInt(append(dst, '.'), int64(base), 10)
+	}
+	return append(append(dst, '/'), key...)
 }
+
+// Directory returns the beginning of the directory's names of all logical partitions.
+func (s *stored) Directory() string { return string(s.appendPartition(nil, attribute.String(""))) }
 
 // InParts reports whether the Query reads the shards of Parts one after the other, and does not merge
 // Shards.
@@ -197,30 +242,40 @@ func (f *Fanout) InParts() bool { return f.timed || f.rolls }
 // Partition returns the directory's name of the logical partition that the Query reads.
 func (f *Fanout) Partition() string { return string(f.table.appendPartition(nil, f.keys.Hash[0])) }
 
-// span returns the first and the last bucket that can have rows of the rest of the Query.
-func (f *Fanout) span() (first, last int64) {
+// SharesEntries reports whether other logical partitions can have the same name in the directory.
+func (f *Fanout) SharesEntries() bool {
+	const cut = utf8.UTFMax - 1 // bytes of a character that a longer key can lose with the rest
+	return len(attribute.KeyText(f.keys.Hash[0])) >= longestPartition-cut
+}
+
+// remaining returns the interval of sort keys that the Query reads from its start on.
+func (f *Fanout) remaining() interval {
 	i := intervalOf(&f.keys)
 	switch {
 	case f.Start == nil:
+		return i
 	case f.query.Backward:
-		i = i.to(f.Start.Sort)
-	default:
-		i = i.from(f.Start.Sort)
+		return i.to(f.Start.Sort)
 	}
-	bound := func(v attribute.Value) []byte {
-		if !bounded(v) {
-			return nil
-		}
-		return valueBytes(v)
+	return i.from(f.Start.Sort)
+}
+
+// span returns the first and the last bucket that can have rows of the rest of the Query.
+func (f *Fanout) span() (first, last int64) { return f.table.timing.between(f.remaining()) }
+
+// LastBucket returns the last bucket that a partition of the table can have. It returns 0 for a table
+// without buckets.
+func (f *Fanout) LastBucket() int64 {
+	if f.table.timing == nil {
+		return 0
 	}
-	t := f.table.timing
-	return t.grid.Between(t.kind, bound(i.low), bound(i.high))
+	return f.table.timing.grid.Last()
 }
 
 // Parts yields the buckets that the Query reads, in the order of the answer. list is the directory's
-// list for Partition. There is at least one part: that the client may read the table, the store
-// says when it is asked.
-func (f *Fanout) Parts(list timebucket.Directory) iter.Seq2[Part, error] {
+// list for Partition. least returns how many buckets the next part should have at least. There is always a
+// first part, because the store must decide whether the client may read the table.
+func (f *Fanout) Parts(list timebucket.Directory, least func(read int) int) iter.Seq2[Part, error] {
 	if f.rolls {
 		return func(yield func(Part, error) bool) {
 			for i := range f.Shards {
@@ -230,22 +285,22 @@ func (f *Fanout) Parts(list timebucket.Directory) iter.Seq2[Part, error] {
 			}
 		}
 	}
-	grid := f.table.timing.grid
+	timing := f.table.timing
 	return func(yield func(Part, error) bool) {
 		first, last := f.span()
 		any := false
-		for buckets, err := range grid.Runs(first, last, f.query.Backward, list) {
+		for run, err := range timing.grid.Runs(first, last, f.query.Backward, list, least) {
 			if err != nil {
 				yield(Part{}, err)
 				return
 			}
 			any = true
-			if !yield(Part{grid.PlacesOf(buckets), buckets, true}, nil) {
+			if !yield(Part{Shards: timing.placesOf(run.Buckets), Buckets: run.Buckets, Ends: true}, nil) {
 				return
 			}
 		}
 		if !any {
-			yield(Part{[]int{grid.Place(first, 0)}, []int64{first}, true}, nil)
+			yield(Part{Shards: []int{timing.place(first, 0)}, Buckets: []int64{first}, Ends: true}, nil)
 		}
 	}
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// TestPlacesOfTimeDoNotMeet holds that two logical partitions have no physical partition in common,
-// whatever their keys end with, and that both are read from it.
+// TestPlacesOfTimeDoNotMeet checks that two logical partitions have no physical partition in
+// common, with any ends of their keys. The key and the place must be readable from a physical
+// partition's key.
 func TestPlacesOfTimeDoNotMeet(t *testing.T) {
 	k := keys{hash: schema.Definition{Name: "h", Type: attribute.S}, sort: schema.Definition{Name: "r", Type: attribute.N}}
 	p := place("Tab", k, &shard.Layout{Strategy: shard.Time, N: 2, Width: timebucket.Hour, Numbers: timebucket.Seconds, Column: shard.DefaultColumn}, nil)
@@ -43,12 +44,12 @@ func TestPlacesOfTimeDoNotMeet(t *testing.T) {
 	})
 }
 
-// TestEdgesAreBetweenBuckets holds that an edge is after all keys of a bucket and before those of
+// TestEdgesAreBetweenBuckets checks that an edge is after all keys of a bucket and before those of
 // the next one, in the direction of reading.
 func TestEdgesAreBetweenBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := &timing{timebucket.Grid{Width: timebucket.Width(rapid.IntRange(90, 200_000).Draw(t, "seconds")) * timebucket.Second, Shards: 1}, rapid.SampledFrom(
-			[]timebucket.Kind{timebucket.DateTime, timebucket.DateText, timebucket.Seconds, timebucket.Milliseconds}).Draw(t, "kind")}
+			[]timebucket.Kind{timebucket.DateTime, timebucket.DateText, timebucket.Seconds, timebucket.Milliseconds}).Draw(t, "kind"), 0}
 		if x.kind == timebucket.DateText {
 			x.grid.Width = timebucket.Width(rapid.IntRange(1, 9).Draw(t, "days")) * timebucket.Day
 		}

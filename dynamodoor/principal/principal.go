@@ -7,8 +7,8 @@ import "context"
 // Principal identifies the rights of a request. The zero Principal is the door itself, whose
 // requests belong to no client.
 type Principal struct {
-	// ID is the principal's name: the access key's id, with the session's token or the like if that
-	// is needed to tell sessions apart. It stays the same as long as the rights do.
+	// ID is the principal's name: the access key's id. It also has the session's token or the like
+	// if sessions differ only in that. It stays the same as long as the rights do.
 	ID string
 }
 

@@ -27,8 +27,8 @@ import (
 // and base64.
 const MaxAnswer = 64 << 20
 
-// Options say where the store is and whose rights its requests have. Endpoint and Credentials are
-// needed; the zero value works for the rest.
+// Options say where the store is and with whose rights it signs requests. Endpoint and Credentials
+// are needed; the zero value works for the rest.
 type Options struct {
 	Endpoint Endpoint
 

@@ -144,9 +144,10 @@ func (r Run) afterOld(seen Seen) Act {
 	return WriteNew
 }
 
-// Shows reports whether a Scan, or a read of an index, shows an item at what the table or the index
-// has for one of the item's places, given what both places have. oldFits and nowFits say whether that
-// has the key of the index's entry; for a Scan of the table, whether there is anything.
+// Shows reports whether a Scan, or a read of an index, shows an item when it meets the table's or
+// the index's entry for one of the item's places. It depends on what both places have. oldFits and
+// nowFits say whether a place has an item or a stub with the key of the index's entry; for a Scan
+// of the table, whether it has any.
 //
 // A read that began before the change was settled shows an item at its old place, even if the item
 // has moved: a stub has the keys of the item's entries in indexes. It shows an item at its new place

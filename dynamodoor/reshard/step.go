@@ -32,7 +32,7 @@ func (s Step) String() string {
 }
 
 // ParseStep parses what String writes. It returns an error for an unknown step: a door that does
-// not know a step serves nothing of the table.
+// not know a step refuses all requests on the table.
 func ParseStep(name string) (Step, error) {
 	if i := slices.Index(names[:], name); i >= 0 {
 		return Step(i), nil

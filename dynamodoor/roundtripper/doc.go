@@ -17,8 +17,8 @@
 //
 // It promises:
 //
-//  1. The door signs requests with Options.Credentials, the caller's own, whoever signed what the
-//     client sent: the door is below the SDK's signer.
+//  1. The door signs requests with Options.Credentials, the caller's own. It ignores the signature
+//     that the client's request has, because the door is below the SDK's signer.
 //  2. The door sends bodies of requests on plain tables unchanged, and returns the answers
 //     unchanged.
 //  3. Doors in several programs, and evenkeel serve, may share one endpoint.

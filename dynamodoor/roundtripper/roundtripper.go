@@ -40,9 +40,9 @@ type Options struct {
 	// may use it.
 	Store backend.Store
 
-	// Lease is how long the door trusts what it knows of tables, which other doors may have
-	// changed. It must be the same for all doors on an endpoint. Default 2 seconds, as in evenkeel
-	// serve.
+	// Lease is how long the door uses what it has read about tables. Other doors may have changed
+	// the tables meanwhile. It must be the same for all doors on an endpoint. Default 2 seconds, as
+	// in evenkeel serve.
 	Lease time.Duration
 
 	// Log receives messages for the operator; default none.

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/engine/dynamodb"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
@@ -99,8 +100,8 @@ func (d *turns) Do(ctx context.Context, operation string, body, dst []byte) ([]b
 }
 
 // changed creates table Tab, changes its layout to a number of shards with one door's mover, and sends
-// requests to r. anew, if it is not nil, returns another door to replace the mover after each step.
-// If back is not empty, the change is taken back in that step.
+// requests to r. anew, if it is not nil, returns another door, which replaces the mover's door after
+// each step. If back is not empty, the change is taken back in that step.
 func changed(t *testing.T, mover *Router, r doer, store *recorder, anew func() *Router, create string, to int, back string) {
 	must(t, r, "CreateTable", create)
 	plain := create != shardedTable
@@ -313,6 +314,27 @@ func pksOf(t *testing.T, store *recorder) []string {
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
+// endingMovers carries out the change of table Tab. In each step a mover ends at its first request, the next
+// one at its second request, and so on, until one completes the step. Each works at a door that has just
+// started. After each step endingMovers calls check. It returns the last door, and how many movers ended.
+func endingMovers(t *testing.T, r *Router, store *recorder, check func(r *Router)) (_ *Router, ends int) {
+	t.Helper()
+	for left := 1; ; left++ {
+		more, err := r.StepChange(countingDown(t.Context(), left), "Tab")
+		if err != nil {
+			ends++
+			r = again(t, store, 1)
+			r.mover.Caution = time.Nanosecond
+			continue
+		}
+		left = 0
+		check(r)
+		if !more {
+			return r, ends
+		}
+	}
+}
+
 // TestAMoverThatEnds checks that nothing is lost if a mover ends at any request within a page and
 // another continues.
 func TestAMoverThatEnds(t *testing.T) {
@@ -323,24 +345,12 @@ func TestAMoverThatEnds(t *testing.T) {
 		must(t, r, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%03d"}}}`, i))
 	}
 	must(t, r, "TagResource", changeTo(8))
-	ends := 0
-	for left := 1; ; left++ {
-		more, err := r.StepChange(countingDown(t.Context(), left), "Tab")
-		if err != nil {
-			ends++
-			r = again(t, store, 1) // starts the door again
-			r.mover.Caution = time.Nanosecond
-			continue
-		}
-		left = 0
+	r, ends := endingMovers(t, r, store, func(r *Router) {
 		m := must(t, r, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`)
 		if m["Count"] != float64(n) {
 			t.Fatalf("%v items of %d in step %s", m["Count"], n, stepOf(r))
 		}
-		if !more {
-			break
-		}
-	}
+	})
 	if ends < 5 {
 		t.Errorf("the mover was ended %d times", ends)
 	}
@@ -407,6 +417,59 @@ func TestChangesThatAreRefusedPausedOrTakenBack(t *testing.T) {
 		}
 	}
 	refused("not taken back", "rollback", 0)
+}
+
+// TestItemsWithoutRoomPauseAChange checks that an item that a door has taken before it knew of a change, and
+// that has no room for a longer shard number, pauses the change. Nothing of it is lost.
+func TestItemsWithoutRoomPauseAChange(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		for _, long := range []bool{false, true} {
+			if own && long {
+				continue // the door checks the one key of a change
+			}
+			r, store := startHasty(t)
+			must(t, r, "CreateTable", shardedTable)
+			if own {
+				must(t, r, "Reshard", `{"TableName":"Tab","Action":"start","Shards":12,"Key":"a"}`)
+			} else {
+				must(t, r, "TagResource", changeTo(12))
+			}
+			h, x := "a", strings.Repeat("y", 400<<10-21)
+			if long {
+				h, x = strings.Repeat("k", 2046), "y"
+			}
+			key, old := "", 0
+			for n, e := 100, r.tables.Entry("Tab"); key == ""; n++ {
+				text := fmt.Sprintf(`{"h":{"S":"%s"},"r":{"S":"%d"}}`, h, n)
+				item, err := new(attribute.Decoder).Item(attribute.Encoded(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Shift.New.Shard(item) >= 10 {
+					key, old = text, e.Shift.Old.Shard(item)
+				}
+			}
+			must(t, store, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"evenkeel.pk":{"S":"%s-%d"},"x":{"S":"%s"},%s}`, h, old, x, key[1:]))
+			if err := steps(t, r); !exception.Is(err, exception.Validation) {
+				t.Errorf("own %v, long %v: %v", own, long, err)
+			}
+			if m := must(t, r, "Reshard", `{"TableName":"Tab","Action":"status"}`); m["paused"] != true || m["phase"] != "looking" {
+				t.Errorf("own %v, long %v: %v", own, long, m)
+			}
+			if long {
+				must(t, r, "Reshard", `{"TableName":"Tab","Action":"rollback"}`)
+			} else {
+				must(t, r, "UpdateItem", `{"TableName":"Tab","Key":`+key+`,"UpdateExpression":"SET x = :x","ExpressionAttributeValues":{":x":{"S":"y"}}}`)
+				must(t, r, "Reshard", `{"TableName":"Tab","Action":"resume"}`)
+			}
+			if err := steps(t, r); err != nil {
+				t.Fatal(err)
+			}
+			if m := must(t, r, "GetItem", `{"TableName":"Tab","Key":`+key+`}`); m["Item"] == nil {
+				t.Errorf("own %v, long %v: the item is lost", own, long)
+			}
+		}
+	}
 }
 
 // TestTheMover checks that the mover carries out changes of several tables concurrently, from order

@@ -46,16 +46,17 @@
 //     equivalent invalid request with the client's rights. So a client without rights sees only the
 //     store's refusal.
 //
-//  10. The answer counts, not the sending (dynamodoor/tables). If a request took so long that the
-//     table may have changed since it was planned, the door repeats a read. It answers a write with
-//     an error that says that the outcome is unknown.
+//  10. The time of the answer counts, not that of the sending (dynamodoor/tables). If a request
+//     took so long that the table may have changed since it was planned, the door repeats a read.
+//     It answers a write with an error that says that the outcome is unknown.
 //
 //  11. The layout of a table changes while the table is in use, by the steps of
 //     dynamodoor/reshard (dynamodoor/mover). Package dynamodoor/shift carries out requests on
 //     such a table.
 //
-// The leases of all doors on a store must be the same, and their clocks may differ by less than
-// half a lease.
+// The leases of all doors on a store must be the same. A door counts from what it has seen itself, and does not
+// compare its clock with another door's. Only the marks of buckets without items (dynamodoor/items/emptied.go)
+// are times that other doors read: for these all clocks must be right to the hour.
 //
 // A request first reaches Do (router.go) or, if other doors are on the store, doShared (shared.go),
 // which reads only the names of tables (target.go). Then it goes to the part that answer

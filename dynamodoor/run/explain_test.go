@@ -60,6 +60,31 @@ func TestExplainedRequests(t *testing.T) {
 				t.Errorf("%s: table %s, %s", c.operation, e.Table, e.Layout)
 			}
 		}
+		statement := func(text string) plan.Explained {
+			return explain(t, s, "ExecuteStatement", fmt.Sprintf(`{"Statement":%q}`, text))
+		}
+		for _, c := range []struct {
+			text, access              string
+			becomes, buckets, request int
+		}{
+			{`SELECT * FROM Tab WHERE h = 'a' AND r BETWEEN '` + at(3) + `' AND '` + at(4) + `~'`, "the buckets of its range", 1, 2, 4},
+			{`SELECT x FROM Tab WHERE h = 'a' AND r = '` + at(3) + `#x'`, "one shard", 1, 1, 1},
+			{`SELECT * FROM Tab WHERE h IN ['a', 'none']`, "the buckets of its range", 2, 21, 41},
+			{`SELECT * FROM Tab`, "scan", 1, 0, 1},
+			{`INSERT INTO Tab VALUE {'h': 'a', 'r': '` + at(97) + `'}`, "one shard", 1, 1, 1},
+			{`UPDATE Tab SET x = 1 WHERE h = 'a' AND r = '` + at(3) + `#x'`, "one shard", 1, 1, 1},
+			{`DELETE FROM Tab WHERE h = 'a' AND r = '` + at(3) + `#x'`, "one shard", 1, 1, 1},
+		} {
+			e := statement(c.text)
+			if !strings.Contains(e.Access, c.access) || len(e.Becomes) != c.becomes || len(e.Buckets) != c.buckets || len(e.Requests) != c.request || e.Table != "Tab" {
+				t.Errorf("%s: %+v", c.text, e)
+			}
+		}
+		if e := explain(t, s, "ExecuteStatement", `{"Statement":"SELECT * FROM Tab WHERE h = ? AND r = ?","Parameters":[{"S":"a"},{"S":"`+at(3)+`"}]}`); e.Access != "one shard" {
+			t.Errorf("%+v", e)
+		}
+		fails(t, s, exception.Validation, "parameters", "Explain", `{"Operation":"ExecuteStatement","Request":{"Statement":"SELECT * FROM Tab WHERE h = ?"}}`)
+		fails(t, s, exception.Validation, "EXISTS", "Explain", `{"Operation":"ExecuteStatement","Request":{"Statement":"EXISTS(SELECT * FROM Tab WHERE h = 'a' AND r = 'b')"}}`)
 		e := explain(t, s, "Query", two)
 		if !slices.Equal(e.Buckets, []string{at(3), at(4)}) || e.Order != "r" || len(e.Then) != 2 || !strings.Contains(string(e.Requests[0].Request), `-`+fmt.Sprint(e.Shards[0])+`"`) {
 			t.Errorf("%+v", e)
@@ -97,7 +122,39 @@ func TestExplainAndRights(t *testing.T) {
 	if e := explain(t, alice, "Query", wholeKey); e.Table != "Tab" {
 		t.Errorf("%+v", e)
 	}
-	if m, err := do(bob, "Explain", `{"Operation":"Query","Request":`+wholeKey+`}`); exception.Of(err).Kind != exception.AccessDenied {
-		t.Errorf("%v %v", m, err)
+	for _, asked := range []string{`{"Operation":"Query","Request":` + wholeKey + `}`, `{"Operation":"ExecuteStatement","Request":{"Statement":"SELECT * FROM Tab WHERE h = 'a'"}}`} {
+		if m, err := do(bob, "Explain", asked); exception.Of(err).Kind != exception.AccessDenied {
+			t.Errorf("%s: %v %v", asked, m, err)
+		}
+	}
+}
+
+// TestExplainDuringAChange checks that requests are explained by the old layout until the change is settled,
+// and by the new one from then on.
+func TestExplainDuringAChange(t *testing.T) {
+	for _, c := range []struct {
+		create, before string
+		shards         int
+	}{
+		{shardedTable, "strategy=calculated shards=5", 5},
+		{plainTable + "}", "", 0}, // as it is
+	} {
+		r, _ := startHasty(t)
+		must(t, r, "CreateTable", c.create)
+		must(t, r, "PutItem", itemOfTab)
+		must(t, r, "Reshard", `{"TableName":"Tab","Action":"start","Shards":8}`)
+		for after := false; !after; {
+			e := explain(t, r, "Query", wholeKey)
+			step := stepOf(r)
+			if step == "" {
+				t.Fatal("the change has ended before it was seen settled")
+			}
+			if after = step == "settled"; after && (len(e.Shards) != 8 || e.Access != "all shards, merged" || e.Layout == c.before) || !after && (len(e.Shards) != c.shards || e.Layout != c.before) {
+				t.Errorf("%s: %+v", step, e)
+			}
+			if _, err := r.StepChange(t.Context(), "Tab"); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

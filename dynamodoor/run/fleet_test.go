@@ -321,14 +321,51 @@ func TestHalfWayIsLeftAlone(t *testing.T) {
 		if now, err := catalogOf(a).Get(t.Context(), "Tab"); err != nil || now == nil || now.State != e.State {
 			t.Errorf("%v %v", now, err)
 		}
-		later := New(Options{Backend: store, Lease: short, Now: func() time.Time { return time.Now().Add(2 * tables.SettleAfter) }})
-		if err := later.Start(t.Context()); err != nil {
+		for _, skew := range []time.Duration{2 * tables.SettleAfter, -2 * tables.SettleAfter} {
+			c := New(Options{Backend: store, Lease: short, Now: func() time.Time { return time.Now().Add(skew) }})
+			if err := c.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(tables.SettleAfter / 2)
+			if err := c.tables.Renew(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			if now, err := catalogOf(a).Get(t.Context(), "Tab"); err != nil || now == nil || now.State != e.State {
+				t.Errorf("clock %s off: %v %v", skew, now, err)
+			}
+		}
+		if err := b.tables.Renew(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		if now, err := catalogOf(a).Get(t.Context(), "Tab"); err != nil || now != nil {
 			t.Errorf("%v %v", now, err)
 		}
 	})
+}
+
+// TestNameIsKeptByAnyClock deletes a table at one door. A door with another clock uses the name again only when
+// the lease of each door has ended.
+func TestNameIsKeptByAnyClock(t *testing.T) {
+	for _, skew := range []time.Duration{2 * time.Minute, -2 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			store := start(t, 1).store
+			a := doorOn(t, store, short)
+			b := New(Options{Backend: store, Lease: short, Now: func() time.Time { return time.Now().Add(skew) }})
+			if err := b.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			must(t, a, "CreateTable", shardedTable)
+			must(t, a, "DeleteTable", `{"TableName":"Tab"}`)
+			deleted := time.Now()
+			if err := b.tables.Renew(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			must(t, b, "CreateTable", shardedTable)
+			if after := time.Since(deleted); after < a.tables.Grace() || after > 3*a.tables.Grace() {
+				t.Errorf("clock %s off: the name is used again after %s; the doors' grace is %s", skew, after, a.tables.Grace())
+			}
+		})
+	}
 }
 
 // TestOrphansAndUnknownOperations checks that a physical table without an entry is refused, and so

@@ -98,16 +98,7 @@ func TestAMoverOfAPlainTableThatEnds(t *testing.T) {
 			must(t, r, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"%03d"}}}`, i))
 		}
 		must(t, r, "TagResource", changeTo(8))
-		ends := 0
-		for left := 1; ; left++ {
-			more, err := r.StepChange(countingDown(t.Context(), left), "Tab")
-			if err != nil {
-				ends++
-				r = again(t, store, 1) // starts the door again
-				r.mover.Caution = time.Nanosecond
-				continue
-			}
-			left = 0
+		r, ends := endingMovers(t, r, store, func(r *Router) {
 			m := must(t, r, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","ExpressionAttributeValues":{":h":{"S":"a"}}}`)
 			if m["Count"] != float64(n) {
 				t.Fatalf("%v items of %d in step %s", m["Count"], n, stepOf(r))
@@ -115,10 +106,7 @@ func TestAMoverOfAPlainTableThatEnds(t *testing.T) {
 			if back != "" && stepOf(r) == back {
 				must(t, r, "Reshard", `{"TableName":"Tab","Action":"rollback"}`)
 			}
-			if !more {
-				break
-			}
-		}
+		})
 		if ends < 5 && back == "" {
 			t.Errorf("the mover was ended %d times", ends)
 		}
@@ -195,7 +183,7 @@ func TestPlainTablesThatStayPlain(t *testing.T) {
 	} {
 		fails(t, r, exception.Validation, because, "Reshard", `{"TableName":"Tab",`+body+`}`)
 	}
-	fails(t, r, exception.Validation, "strategy", "TagResource", `{`+arnOfTab+`,"Tags":[{"Key":"write-sharding","Value":"strategy=time bucket=1h"}]}`)
+	fails(t, r, exception.Validation, "strategy", "TagResource", `{`+arnOfTab+`,"Tags":[{"Key":"write-sharding","Value":"strategy=rollover rows=100"}]}`)
 	for because, o := range map[string]Options{
 		"no transactions":     {Backend: withoutTransactions{store}},
 		"replicas":            {Backend: withReplicas{store}},
@@ -337,9 +325,9 @@ func TestATableInAnotherPhysicalTable(t *testing.T) {
 	}
 }
 
-// TestAScanAcrossThePlainTablesEnd checks that a Scan in pages and segments, between whose pages the
-// table takes a step, shows each item once, and that one which began before the plain table was
-// deleted must begin anew.
+// TestAScanAcrossThePlainTablesEnd checks a Scan in pages and segments while the table takes a step
+// between two pages. It must show each item once. If it began before the plain table was deleted, it
+// must begin again.
 func TestAScanAcrossThePlainTablesEnd(t *testing.T) {
 	for from := range 7 {
 		r, _ := startHasty(t)

@@ -416,3 +416,39 @@ func TestRolledStreamsRulesAndIndexes(t *testing.T) {
 		t.Errorf("another layout is not told: %s", log)
 	}
 }
+
+// TestKeyThatAgesWhileItIsJudged has what a door has read of a partition key grow too old at any moment of a
+// request. No request waits for itself.
+func TestKeyThatAgesWhileItIsJudged(t *testing.T) {
+	store := start(t, 1).store
+	first := doorOn(t, store, ever)
+	must(t, first, "CreateTable", rolledTable("S", "rows=1000"))
+	putAt(t, first, "a", "1")
+	// To renew its lease a door looks at the clock four times: it must do so within the lease (ever).
+	for minutes := 1; 4*minutes < int(ever/time.Minute); minutes++ {
+		began, calls := time.Now(), new(atomic.Int64)
+		now := func() time.Time { return began.Add(time.Duration(calls.Add(1)) * time.Duration(minutes) * time.Minute) }
+		door := New(Options{Backend: store, Lease: ever, Now: now})
+		if err := door.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			for range 30 {
+				if _, err := do(door, "GetItem", `{"TableName":"Tab","Key":{"h":{"S":"a"},"r":{"S":"1"}}}`); err != nil {
+					ended <- err
+					return
+				}
+			}
+			ended <- nil
+		}()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("a request every %d minutes: %v", minutes, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("with %d minutes between two looks at the clock a request does not end", minutes)
+		}
+	}
+}

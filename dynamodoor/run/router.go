@@ -62,6 +62,7 @@ type Options struct {
 type Router struct {
 	backend     backend.Store
 	lease       time.Duration
+	now         func() time.Time
 	tables      *tables.Registry
 	items       *items.Runner
 	statements  *statements.Runner
@@ -89,7 +90,7 @@ func New(o Options) *Router {
 		o.RetryFor = 5 * time.Second
 	}
 	store, known := backend.Store(backend.Observed{Store: o.Backend}), catalog.New(backend.Door{Store: o.Backend}, o.Now)
-	r := &Router{backend: store, lease: o.Lease}
+	r := &Router{backend: store, lease: o.Lease, now: o.Now}
 	r.decoders.New = func() any { return new(api.Decoder) }
 	r.tables = tables.New(tables.Options{Backend: store, Catalog: known, Now: o.Now, Log: o.Log, Lease: o.Lease})
 	r.items = &items.Runner{Backend: store, Catalog: known, Tables: r.tables, Log: o.Log, Fanout: o.Fanout, RetryFor: o.RetryFor, Now: o.Now, Draw: rand.Uint64}
@@ -98,7 +99,7 @@ func New(o Options) *Router {
 	}
 	r.statements = &statements.Runner{Backend: store, Tables: r.tables, Items: r.items, Log: o.Log, Fanout: o.Fanout}
 	r.streams = &streams.Reader{Backend: store, Catalog: known, Tables: r.tables, Log: o.Log}
-	r.mover = &mover.Mover{Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Log: o.Log, Caution: o.Caution, Rights: o.Rights}
+	r.mover = &mover.Mover{Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Log: o.Log, Now: o.Now, Caution: o.Caution, Rights: o.Rights}
 	r.definitions = &definitions.Definer{
 		Backend: store, Catalog: known, Tables: r.tables, Items: r.items, Mover: r.mover, Streams: r.streams, Log: o.Log,
 		Rules: &definitions.Rules{Catalog: known, Log: o.Log, Mine: o.Rules, Replace: o.ReplaceRules || o.Lease == 0, Door: o.Door},
@@ -192,6 +193,9 @@ func (r *Router) answer(ctx context.Context, q api.Request, use func(api.Respons
 	case *api.Reshard:
 		return r.mover.Do(ctx, q, use)
 	case *api.Explain:
+		if q.Statement != nil {
+			return r.statements.Explain(ctx, q.Statement, use)
+		}
 		return r.items.Explain(ctx, q.Asked, use)
 	case *api.ListTables:
 		return r.definitions.ListTables(ctx, q, use)

@@ -49,7 +49,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 	}
 	for again := false; ; again = true {
 		var few [4]string
-		begin, asOf := time.Now(), r.tables.Known()
+		begin, asOf := r.now(), r.tables.Known()
 		names, plain, err := r.plainNames(ctx, o, body, few[:0])
 		if err != nil {
 			return dst, err
@@ -57,7 +57,7 @@ func (r *Router) doShared(ctx context.Context, operation string, body, dst []byt
 		var out []byte
 		if !plain {
 			out, err = r.planned(ctx, o, body, dst)
-			if again || err == nil || time.Since(begin) < r.lease/2 || !items.Refused(err) {
+			if again || err == nil || r.now().Sub(begin) < r.lease/2 || !items.Refused(err) {
 				return out, err
 			}
 			// The request was under way for longer than doors wait for each other. The table that
@@ -266,8 +266,8 @@ func aboutKeys(message string) bool {
 	return false
 }
 
-// createPlain passes on a CreateTable of a plain table, after no door takes the name for a sharded
-// table's any more.
+// createPlain passes on a CreateTable of a plain table, when no door thinks any more that the name
+// is a sharded table's.
 func (r *Router) createPlain(ctx context.Context, name string, body, dst []byte) ([]byte, error) {
 	if catalog.Owns(name) {
 		return dst, definitions.ReservedTable(name)

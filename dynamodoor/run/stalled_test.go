@@ -91,6 +91,45 @@ func TestTheAnswerCounts(t *testing.T) {
 	}
 }
 
+// TestAChangeWhileAWriteIsUnderWay begins a change of layout at one door while a write is under way at
+// the other, which learns of the change before the write is answered. That takes less than a lease,
+// so the doors wait for the write, and it is reported as done.
+func TestAChangeWhileAWriteIsUnderWay(t *testing.T) {
+	for _, create := range []string{shardedTable, plainTable + "}"} {
+		synctest.Test(t, func(t *testing.T) {
+			store := start(t, 1).store
+			ofA := &stepped{Backend: store}
+			a, b := doorOn(t, ofA, time.Second), doorOn(t, store, time.Second)
+			must(t, b, "CreateTable", create)
+			time.Sleep(2 * time.Second)
+			must(t, a, "GetItem", keyOfTab) // the door has read the catalogue now
+			begun := make(chan error, 1)
+			ofA.other = func() {
+				go func() {
+					_, err := do(b, "TagResource", changeTo(7))
+					begun <- err
+				}()
+				time.Sleep(700 * time.Millisecond)
+				must(t, a, "GetItem", keyOfTab)
+			}
+			ofA.at = ofA.calls.Load() + 1
+			must(t, a, "PutItem", itemOfTab)
+			if err := <-begun; err != nil {
+				t.Fatal(err)
+			}
+			for stepOf(b) != "" {
+				if _, err := b.StepChange(t.Context(), "Tab"); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+			}
+			if m := must(t, b, "GetItem", keyOfTab); fmt.Sprint(m) == "map[]" {
+				t.Errorf("the item is not there after the change")
+			}
+		})
+	}
+}
+
 // TestAStallChangesNothing checks that a door that stalls while nothing changes answers as usual.
 func TestAStallChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -86,6 +86,76 @@ func TestBucketsThatAQueryVisits(t *testing.T) {
 	}
 }
 
+// TestNewestOfSmallBuckets counts the requests for a hundred items from buckets with ten each: one to the
+// directory, one to the first bucket, and one to as many as should have the rest.
+func TestNewestOfSmallBuckets(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", timedTable("S", "bucket=1h"))
+	for hour := range 40 {
+		for i := range 10 {
+			putAt(t, s, "a", fmt.Sprintf("%s#%02d", at(hour), i))
+		}
+	}
+	for _, more := range []string{"", `,"ScanIndexForward":false`} {
+		s.store.took()
+		m := must(t, s, "Query", rangeOf("a", "")+`,"KeyConditionExpression":"h = :h","Limit":100`+more+`}`)
+		if requests, _ := s.store.took(); len(sorts(m)) != 100 || requests["directory"] > 1 || requests["Query"]-requests["directory"] > 2 {
+			t.Errorf("%d items, by %v", len(sorts(m)), requests)
+		}
+	}
+}
+
+// TestALoneDoorRemembersBuckets counts the requests to the directory of a door that has no others
+// beside it, and writes into new buckets between reads, at both ends and in the middle.
+func TestALoneDoorRemembersBuckets(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", timedTable("S", "bucket=1h"))
+	var want []string
+	for hour := range 60 {
+		putAt(t, s, "a", at(2*hour))
+		want = append(want, at(2*hour))
+	}
+	newest := func(limit, most int) {
+		t.Helper()
+		slices.Sort(want)
+		s.store.took()
+		got := sorts(must(t, s, "Query", rangeOf("a", "")+fmt.Sprintf(`,"KeyConditionExpression":"h = :h","ScanIndexForward":false,"Limit":%d}`, limit)))
+		if slices.Reverse(got); !slices.Equal(got, want[max(0, len(want)-limit):]) {
+			t.Fatalf("the newest %d items are %v", limit, got)
+		}
+		if requests, _ := s.store.took(); requests["directory"] > most || requests["Query"]-requests["directory"] > 1+limit/atOnce {
+			t.Errorf("the newest %d items took %v", limit, requests)
+		}
+	}
+	newest(5, 1)
+	for _, hour := range []int{200, 201, 117, 115, 300} {
+		putAt(t, s, "a", at(hour))
+		want = append(want, at(hour))
+		newest(5, 0)
+	}
+	newest(100, 2)
+	newest(100, 0)
+	putAt(t, s, "a", at(-10))
+	want = append(want, at(-10))
+	newest(100, 0)
+	// What another key has is its own.
+	if got := sorts(must(t, s, "Query", rangeOf("b", "")+`,"KeyConditionExpression":"h = :h"}`)); len(got) != 0 {
+		t.Errorf("another key has %v", got)
+	}
+	// Doors that may have others beside them ask each time.
+	shared := doorOn(t, s.store, short)
+	for range 2 {
+		s.store.took()
+		must(t, shared, "Query", wholeKey)
+		if requests, _ := s.store.took(); requests["directory"] == 0 {
+			t.Error("a door with others beside it has not asked the directory")
+		}
+	}
+}
+
+// atOnce is the number of small buckets that one request reads at least.
+const atOnce = 12
+
 // directory is a store that counts the writes of the directory, and can refuse writes.
 type directory struct {
 	Backend
@@ -311,6 +381,38 @@ func TestEmptyBucketsEndAPage(t *testing.T) {
 	}
 }
 
+// TestBucketsOfLongKeysStay checks that a bucket stays in the directory if one of two long keys, which have
+// the same entries, has no items there.
+func TestBucketsOfLongKeysStay(t *testing.T) {
+	k := strings.Repeat("k", 1950)
+	for _, keys := range [][2]string{{k + "1", k + "2"}, {k, k[:1900]}, {k[:1899] + "üx", k[:1899]}, {k[:1897] + "😀", k[:1897]}} {
+		var clock atomic.Int64 // seconds since the test began
+		r := New(Options{Backend: start(t, 1).store, Now: func() time.Time {
+			return time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC).Add(time.Duration(clock.Load()) * time.Second)
+		}})
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		must(t, r, "CreateTable", timedTable("S", "bucket=1h"))
+		for hour := range 10 {
+			putAt(t, r, keys[0], at(hour))
+		}
+		putAt(t, r, keys[1], at(9))
+		read := func(key string, want int) {
+			t.Helper()
+			if got := sorts(must(t, r, "Query", rangeOf(key, "")+`,"KeyConditionExpression":"h = :h"}`)); len(got) != want {
+				t.Errorf("%d bytes and %d: %d items, not %d", len(keys[0]), len(keys[1]), len(got), want)
+			}
+		}
+		for range 4 {
+			clock.Add(24 * 3600)
+			read(keys[1], 1) // the door knows the buckets, and not their marks
+			read(keys[1], 1)
+			read(keys[0], 10)
+		}
+	}
+}
+
 // TestBucketsWithoutItemsAreRemoved expires the items of old buckets. Queries that read them in vain mark
 // the buckets, and later ones remove them from the directory. A late item is found whatever the doors
 // remember, and one that comes while its bucket is marked keeps it there.
@@ -466,7 +568,7 @@ func TestTimedTablesThatAreRefused(t *testing.T) {
 	fails(t, s, exception.Validation, "the option bucket is one of strategy 'time'", "CreateTable", strings.Replace(shardedTable, "shards=5", "shards=5 bucket=1h", 1))
 	fails(t, s, exception.Validation, "strategy 'time' is for tables", "CreateTable", strings.Replace(indexedTable, `,"GlobalSecondaryIndexes"`, `,"Tags":[{"Key":"write-sharding.index.by-r","Value":"strategy=time bucket=1h"}],"GlobalSecondaryIndexes"`, 1))
 	must(t, s, "CreateTable", plainTable+"}")
-	for _, options := range []string{"strategy=time bucket=1h", "adopt=suffix strategy=time shards=5"} {
+	for _, options := range []string{"strategy=time", "strategy=time bucket=1h unit=seconds", "adopt=suffix strategy=time shards=5"} {
 		if _, err := do(s, "TagResource", `{`+arnOfTab+`,"Tags":[{"Key":"write-sharding","Value":"`+options+`"}]}`); exception.Of(err).Kind != exception.Validation {
 			t.Errorf("a plain table gets %s: %v", options, err)
 		}
@@ -479,10 +581,11 @@ func TestTimedTablesThatAreRefused(t *testing.T) {
 		return `{` + arnOfTab + `,"Tags":[{"Key":"write-sharding","Value":"` + value + `"}]}`
 	}
 	must(t, s, "TagResource", tag("strategy=time bucket=1h shards=4")) // the table's own
-	for _, other := range []string{"strategy=time bucket=2h shards=4", "strategy=time bucket=1h shards=8", "shards=4", "strategy=calculated shards=4", "", "adopt=suffix shards=4", "x"} {
-		fails(t, s, exception.Validation, "buckets of time", "TagResource", tag(other))
+	for other, because := range map[string]string{
+		"shards=4": "buckets of time", "strategy=rollover rows=100": "gets the strategy 'calculated' or 'time'", "adopt=suffix shards=4": "sharded by hand", "x": "no '='", "strategy=time bucket=1h unit=seconds": "leave unit out",
+	} {
+		fails(t, s, exception.Validation, because, "TagResource", tag(other))
 	}
-	fails(t, s, exception.Validation, "buckets of time", "UntagResource", `{`+arnOfTab+`,"TagKeys":["write-sharding"]}`)
 	fails(t, s, exception.Validation, "buckets of time", "Reshard", `{"TableName":"Tab","Action":"start","Shards":8}`)
 	own := `{"TableName":"Tab","AttributeDefinitions":[{"AttributeName":"h","AttributeType":"S"},{"AttributeName":"r","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"own","KeySchema":[{"AttributeName":"h","KeyType":"HASH"},{"AttributeName":"r","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}}}]}`
 	fails(t, s, exception.Validation, "would throttle all shards", "UpdateTable", own)

@@ -44,9 +44,9 @@ func seenOf(item attribute.Item) reshard.Seen {
 	return reshard.Item
 }
 
-// decide decides what of that which a read has found is shown. began says whether the read began when
-// the change was settled. ix is the index that is read, nil for the table. names are the attributes
-// to read where the door looks; nil: all.
+// decide decides which of the entries that a read has found it shows. began says whether the read
+// began when the change was settled. ix is the index that is read, nil for the table. names are the
+// attributes to read where the door looks; nil: all.
 func (s *Store) decide(ctx context.Context, t *Table, ix *schema.Index, began reshard.Step, names []string, all []sight) error {
 	var moving []*sight
 	for i := range all {

@@ -77,8 +77,15 @@ func (s *Store) guarded(ctx context.Context, q api.Request, it *item, use func(a
 			return false, err
 		}
 		request, asked := g.onto(d.Request)
+		answered, err := s.Announce(ctx, q, d.Buckets)
+		if err != nil {
+			return false, err
+		}
 		err = s.Answer(ctx, request, func(a api.Response) error {
 			visible, err := d.Answer(a)
+			if err == nil {
+				err = answered()
+			}
 			if err != nil {
 				return err
 			}

@@ -103,10 +103,18 @@ func (s *Store) move(ctx context.Context, it *item) (reshard.Seen, error) {
 	stub := api.TransactAction{Kind: api.TransactPut, Table: from, Item: it.t.Old.StubOf(it.key, it.saw, it.t.Generation), Condition: it.t.Old.AsSeen(it.saw)}
 	put := api.TransactAction{Kind: api.TransactPut, Table: to, Item: it.t.New.MovedTo(it.saw, it.now, it.t.Generation), Condition: it.t.New.There(false)}
 	drop := api.TransactAction{Kind: api.TransactCheck, Table: to, Key: it.now, Condition: it.t.New.There(true)}
-	for _, second := range []api.TransactAction{put, drop} {
-		err := s.transact(ctx, &api.TransactWriteItems{Actions: []api.TransactAction{stub, second}})
+	for i, second := range []api.TransactAction{put, drop} {
+		both := &api.TransactWriteItems{Actions: []api.TransactAction{stub, second}}
+		answered := func() error { return nil }
+		if i == 0 {
+			var err error
+			if answered, err = s.Announce(ctx, both, it.t.New.BucketOf(it.key)); err != nil {
+				return 0, err
+			}
+		}
+		err := s.transact(ctx, both)
 		if err == nil {
-			return reshard.OK, nil
+			return reshard.OK, answered()
 		}
 		reasons := conditions(err)
 		switch {

@@ -28,7 +28,7 @@ type Passed struct {
 const together = 16
 
 // Pass does the mover's work on the items of a page of the physical table. It moves them or, in
-// step cleaning, deletes what is left at old places.
+// step cleaning, deletes the stubs and late items at old places.
 func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit int) (p Passed, err error) {
 	page, next, err := s.page(ctx, t, from, limit)
 	if err != nil {
@@ -82,8 +82,8 @@ func (s *Store) passed(ctx context.Context, t *Table, found attribute.Item, p *P
 	}
 }
 
-// remove deletes what is left at an item's old place: its stub, or what a late write has put there.
-// A stub first replaces the latter, so that a stream tells nothing of it.
+// remove deletes the stub at an item's old place, or an item that a late write has put there. It
+// first replaces such an item by a stub, so that a stream does not show the deletion.
 func (s *Store) remove(ctx context.Context, it *item, found attribute.Item) error {
 	table := it.t.Old.Physical
 	if !plan.IsStub(found) {
@@ -101,6 +101,12 @@ func (s *Store) remove(ctx context.Context, it *item, found attribute.Item) erro
 	return err
 }
 
+// NeedsRoom reports whether the new layout can refuse an item that the old one takes: the item has no room
+// there, or its sort key tells no time.
+func (t *Table) NeedsRoom() bool {
+	return t.New.Timed() || t.Old.Apart(t.New) || t.New.Logical.Stream.Enabled || t.New.LongestPlace() > t.Old.LongestPlace()
+}
+
 // Room reports whether a stored item moves. It returns an error if the item cannot move to its new
 // place.
 func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
@@ -111,6 +117,9 @@ func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
 	it, err := t.of(key)
 	if err != nil || it == nil || shard != t.Old.Shard(key) {
 		return false, err
+	}
+	if err := t.New.CheckTime(key); err != nil {
+		return true, err
 	}
 	if n := t.New.MovedTo(physical, it.now, math.MaxInt32).Size(); n > attribute.MaxItemSize {
 		return true, exception.Invalid("the item with the key %s has no room for a longer shard number: it would have %d bytes of %d; make it shorter", key, n, attribute.MaxItemSize)

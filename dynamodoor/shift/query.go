@@ -32,10 +32,10 @@ func (s *Store) query(ctx context.Context, q *api.Query, use func(api.Response) 
 }
 
 // Resolve returns the rows to show among rows of a Query, which are in the order of their sort
-// keys. For an item that moves, the rows may contain what is at its old place, at its new place, or
-// both. A row from the old place was valid when it was read. If there is a stub without an item
-// from the new place, Resolve reads the new place. It does so for the last row, too, because the
-// page may not contain that row's other half.
+// keys. For an item that moves, the rows may contain the row of its old place, that of its new
+// place, or both. A row from the old place was valid when it was read. If there is a stub without
+// an item from the new place, Resolve reads the new place. It does so for the last row, too,
+// because the page may not contain that row's other half.
 func (s *Store) Resolve(ctx context.Context, t *Table, rows []plan.Row) ([]plan.Row, error) {
 	out := rows[:0:0]
 	for i := 0; i < len(rows); {

@@ -10,6 +10,7 @@
 //  2. The work of a request is bounded: for each of its items a handful of requests, one after
 //     another. Retries are bounded, and end with the request.
 //  3. No answer shows a hidden attribute or a stub.
+//  4. An item's bucket of time is in the directory before the item is put there.
 //
 // It keeps nothing between requests. It imports dynamo/…, dynamodoor/plan and dynamodoor/reshard.
 package shift
@@ -47,6 +48,9 @@ type Store struct {
 	Own func(ctx context.Context, q api.Request, use func(api.Response) error) error
 	// Carry carries out a plan. resolve selects the rows of a Query to return; nil: all.
 	Carry func(ctx context.Context, p plan.Plan, q api.Request, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error
+	// Announce adds buckets of time to the directory. It returns a function to call when the store has
+	// answered the request that puts items into them. q is the client's request, or the door's own.
+	Announce func(ctx context.Context, q api.Request, buckets []plan.Bucket) (answered func() error, err error)
 	// Retried calls do, and calls it again while the store throttles it.
 	Retried func(ctx context.Context, do func() error) error
 	// Stamp returns a different text each time.

@@ -246,7 +246,11 @@ func (s *Store) transactOnce(ctx context.Context, q *api.TransactWriteItems, mov
 			physical.Actions[i] = g.action(physical.Actions[i])
 		}
 	}
-	err = s.direct(ctx, olds, &physical, use, nil)
+	answered, err := s.Announce(ctx, q, slices.Concat(olds.Buckets, news.Buckets))
+	if err != nil {
+		return false, err
+	}
+	err = s.direct(ctx, olds, &physical, use, func(api.Response) error { return answered() })
 	var e *exception.Error
 	if !errors.As(err, &e) || e.Kind != exception.TransactionCanceled || len(e.Reasons) != len(moving) {
 		return false, olds.Err(err)

@@ -91,8 +91,8 @@ func (r *Runner) executeStatement(ctx context.Context, q *api.ExecuteStatement, 
 
 var errExists = exception.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")
 
-// told returns err, which reveals something of the table, only if the client has the right to make
-// such a request. Otherwise it returns the store's refusal.
+// told returns err only if the client has the right to make such a request, because err reveals
+// something about the table. Otherwise it returns the store's refusal.
 func (r *Runner) told(ctx context.Context, s *partiql.Statement, err error) error {
 	var like api.Request
 	switch s.Kind() {
@@ -108,17 +108,26 @@ func (r *Runner) told(ctx context.Context, s *partiql.Statement, err error) erro
 	return r.Items.Permitted(ctx, like, err)
 }
 
-// selectItems answers a page of a SELECT.
-func (r *Runner) selectItems(ctx context.Context, q *api.ExecuteStatement, s *partiql.Statement, t *schema.Table, answer *api.StatementResponse) error {
+// selection returns the reads that a SELECT becomes.
+func (r *Runner) selection(ctx context.Context, q *api.ExecuteStatement, s *partiql.Statement, t *schema.Table) (*partiql.Selection, error) {
 	selection, err := s.Select(t, q.Consistent)
 	if exception.Is(err, exception.Validation) { // a client may have created an index since
 		if t, err = r.Tables.SchemaAnew(ctx, s.Table()); err != nil {
-			return err
+			return nil, err
 		}
 		selection, err = s.Select(t, q.Consistent)
 	}
 	if err != nil {
-		return r.told(ctx, s, err)
+		return nil, r.told(ctx, s, err)
+	}
+	return selection, nil
+}
+
+// selectItems answers a page of a SELECT.
+func (r *Runner) selectItems(ctx context.Context, q *api.ExecuteStatement, s *partiql.Statement, t *schema.Table, answer *api.StatementResponse) error {
+	selection, err := r.selection(ctx, q, s, t)
+	if err != nil {
+		return err
 	}
 	at, err := partiql.ParseToken(q, selection.Len())
 	if err != nil {

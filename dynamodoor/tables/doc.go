@@ -24,7 +24,7 @@
 // Otherwise the door repeats a read. The store may have applied a write at a place that nobody
 // reads, so the door does not report success for it.
 //
-// It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/schema,
+// It imports deadline, dynamo/api, dynamo/attribute, dynamo/exception, dynamo/schema,
 // dynamodoor/backend, dynamodoor/catalog, dynamodoor/plan, dynamodoor/principal,
 // dynamodoor/reshard, dynamodoor/shift and registry.
 package tables

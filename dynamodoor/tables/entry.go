@@ -32,6 +32,15 @@ type Entry struct {
 	Shift     *shift.Table // nil: the table's layout is not being changed and never was
 }
 
+// Shown returns the table with the layout by which its items are read and written. While a change is
+// settled, and until it has ended, that is the new one.
+func (e *Entry) Shown() *plan.Table {
+	if e.Shift != nil && e.Shift.Step >= protocol.Settled {
+		return e.Shift.New
+	}
+	return e.Plan
+}
+
 // filling reports whether the table has an index that clients cannot read yet. The store makes it
 // readable without telling the door.
 func (e *Entry) filling() bool {
@@ -137,7 +146,8 @@ func (e *Entry) KeyText(key string) (string, error) {
 
 // Target returns the target layout of a change.
 func (e *Entry) Target(c *catalog.Change) (t plan.Target, err error) {
-	t.N, t.Base = c.Shards, c.Base
+	t.Shape = plan.Shape{Shards: c.Shards, Width: c.Bucket, Numbers: c.Numbers}
+	t.Places.N, t.Places.Base = c.Shards, c.Base
 	t.Key, err = e.keyOf(c.Key)
 	return t, err
 }
@@ -169,7 +179,7 @@ func (e *Entry) changing() error {
 	}
 	t := &shift.Table{Old: e.Plan, Key: target.Key, Step: step, Generation: e.Layout.Generation, Floor: e.Floor}
 	if c.Second != "" {
-		t.New = e.Plan.Second(c.Second, target.Range)
+		t.New = e.Plan.Second(c.Second, c.SecondID, target)
 	} else {
 		t.New = e.Plan.To(target)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/registry"
 )
@@ -41,7 +42,7 @@ func (r *Registry) Current(ctx context.Context) error {
 	case r.renewing.TryLock():
 		defer r.renewing.Unlock()
 		if err := r.read(ctx); err != nil {
-			r.log.Warn("dynamodb: the catalogue of sharded tables cannot be read, and is tried again", "error", err)
+			r.log.Warn("dynamodb: the door cannot read the catalogue of sharded tables; it tries again", "error", err)
 		}
 	}
 	return nil
@@ -67,6 +68,11 @@ func (r *Registry) read(ctx context.Context) error {
 	}
 	old := r.All()
 	described := 0
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.Table] = true
+	}
+	r.watched.Keep(func(table string) bool { return there[table] })
 	fresh := make(map[string]*Entry, len(entries)) // without orphans, which lookups find again
 	for _, e := range entries {
 		if in := old[e.Table]; in != nil && in.same(e) {
@@ -79,11 +85,11 @@ func (r *Registry) read(ctx context.Context) error {
 				continue
 			}
 		}
-		in, err := r.use(ctx, e)
+		in, err := r.use(ctx, e, old[e.Table])
 		switch {
 		case err != nil && old[e.Table] != nil && old[e.Table].same(e):
 			in = old[e.Table] // keep the known entry
-			r.log.Warn("dynamodb: a sharded table cannot be described, and is tried again", "table", e.Table, "error", err)
+			r.log.Warn("dynamodb: the door cannot describe a sharded table; it tries again", "table", e.Table, "error", err)
 		case err != nil:
 			in = &Entry{Entry: e, Wrong: DoorError(err)}
 		case in == nil:
@@ -96,13 +102,9 @@ func (r *Registry) read(ctx context.Context) error {
 	return nil
 }
 
-// Grace returns the time after which all doors know of a change: a lease, plus half a lease for
-// requests under way and for clocks that differ.
-func (r *Registry) Grace() time.Duration { return r.lease.Length() * 3 / 2 }
-
-// Rest returns the part of Grace that is left since some door wrote an entry, by that door's clock.
+// Rest returns the part of Grace that is left since this door first saw an entry in its present state.
 func (r *Registry) Rest(e *catalog.Entry) time.Duration {
-	return min(r.Grace(), r.Grace()-r.now().Sub(e.Started))
+	return r.Grace() - r.unchanged(e)
 }
 
 // Wait waits for a time, or until the request has ended.
@@ -110,14 +112,10 @@ func Wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for other doors: %w", ctx.Err())
+	if err := deadline.Sleep(ctx, d); err != nil {
+		return fmt.Errorf("wait for other doors: %w", err)
 	}
+	return nil
 }
 
 // Still returns an error if a table is no longer the one of its entry.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
@@ -18,6 +19,18 @@ import (
 type pins struct {
 	n      atomic.Int64
 	before *pins // of the earlier state; nil: there was none
+}
+
+// pinsOf returns the pins of a new entry in use. If the entry before was of the same state of the table,
+// the new one keeps its pins. was is nil if there was none.
+func pinsOf(was, in *Entry) *pins {
+	switch {
+	case was == nil || was.pins == nil:
+		return new(pins)
+	case sameState(was, in):
+		return was.pins
+	}
+	return &pins{before: was.pins}
 }
 
 // PinnedTo returns the pins of a request that uses one entry. It does not count the request.
@@ -42,6 +55,13 @@ type Pinned struct {
 	few   [2]*Entry
 	used  []*Entry
 	plain []string
+	asOf  time.Time // at that time all of these were valid
+}
+
+// AllFor returns the tables for the plan of a request.
+func (r *Registry) AllFor(p *Pinned) map[string]*Entry {
+	p.asOf = r.lease.Began() // read before the tables, which are stored first
+	return r.All()
 }
 
 // Plain notes that a request was planned for a plain table. It is needed only if there are other
@@ -121,24 +141,14 @@ func (p *Pinned) Seconds() map[string]string {
 	return names
 }
 
-// pinsOf returns the pins of a new entry in use. An entry of the same state of a table keeps its
-// pins.
-func (r *Registry) pinsOf(in *Entry) *pins {
-	was := r.Entry(in.Table)
-	switch {
-	case was == nil || was.pins == nil:
-		return new(pins)
-	case sameState(was, in):
-		return was.pins
-	}
-	return &pins{before: was.pins}
-}
-
-// Holds reports, after the store has answered, whether the entries that a request used, and what the
-// door knew of plain tables in it, were valid within a lease of now.
+// Holds reports, after the store has answered, whether the entries that a request used, and the
+// door's knowledge of plain tables in it, were valid within a lease of now.
 func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
 	if !r.Shared() {
 		return true, nil // a mover waits for all requests with older pins
+	}
+	if !r.Expired(p.asOf) {
+		return true, nil // whoever has changed a table since then waits for such requests
 	}
 	for {
 		began := r.lease.Began() // read before the tables, which are stored first

@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/evenkeel/evenkeel/dynamo/api"
-	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
-	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/registry"
 )
 
@@ -37,7 +34,8 @@ func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.
 	if e.State == "" {
 		write = r.catalog.Adopt
 	}
-	written, err := write(context.WithoutCancel(ctx), e)
+	ctx = context.WithoutCancel(ctx) // the door must know what it has written, even if the client has gone
+	written, err := write(ctx, e)
 	switch {
 	case errors.Is(err, catalog.ErrExists), errors.Is(err, catalog.ErrChanged):
 		return nil, BeingChanged(e.Table)
@@ -54,7 +52,7 @@ func (r *Registry) Enter(ctx context.Context, e catalog.Entry, physical *schema.
 			return nil, errors.Join(r.forget(ctx, written), NotThere(e.Table))
 		}
 	}
-	in := r.open(written, now)
+	in := r.open(written, now, r.Entry(e.Table))
 	r.publish(func(tables map[string]*Entry) { tables[e.Table] = in })
 	return in, in.Wrong
 }
@@ -72,7 +70,8 @@ func (r *Registry) Advance(ctx context.Context, e *Entry, change func(*catalog.E
 	if err != nil {
 		return nil, DoorError(err)
 	}
-	n, err := r.catalog.Change(context.WithoutCancel(ctx), next)
+	ctx = context.WithoutCancel(ctx)
+	n, err := r.catalog.Change(ctx, next)
 	switch {
 	case errors.Is(err, catalog.ErrChanged):
 		return nil, BeingChanged(e.Table)
@@ -83,37 +82,9 @@ func (r *Registry) Advance(ctx context.Context, e *Entry, change func(*catalog.E
 		r.publish(func(tables map[string]*Entry) { delete(tables, n.Table) })
 		return nil, errors.Join(r.forget(ctx, n), NotThere(e.Table))
 	}
-	in := r.open(n, t)
+	in := r.open(n, t, r.Entry(n.Table))
 	r.publish(func(tables map[string]*Entry) { tables[in.Table] = in })
 	return in, in.Wrong
-}
-
-// abandoned reports whether a client has deleted the plain table of an entry that was becoming a sharded
-// table. The door that deleted it did not know of the change yet. t is the physical table, or nil if
-// there is none.
-func abandoned(e *catalog.Entry, t *schema.Table) bool {
-	c := e.Change
-	return c != nil && (c.Step == catalog.Preparing || c.Step == catalog.Leaving) && (t == nil || identity(t) != e.ID)
-}
-
-// forget removes the entry of an abandoned table, and deletes its second table.
-func (r *Registry) forget(ctx context.Context, e *catalog.Entry) error {
-	if err := r.DropSecond(ctx, e); err != nil {
-		return DoorError(err)
-	}
-	return DoorError(r.catalog.Remove(ctx, e))
-}
-
-// DropSecond deletes the second physical table of a table that is gone, if it has one.
-func (r *Registry) DropSecond(ctx context.Context, e *catalog.Entry) error {
-	if e.Change == nil || e.Change.Second == "" {
-		return nil
-	}
-	err := r.backend.Answer(principal.With(ctx, principal.Principal{}), &api.DeleteTable{Table: e.Change.Second}, func(api.Response) error { return nil })
-	if exception.Is(err, exception.ResourceNotFound) {
-		return nil
-	}
-	return err
 }
 
 // Copied gives an entry its own copies of the parts that it shares with another, so that the caller
@@ -153,7 +124,7 @@ func (r *Registry) Activate(ctx context.Context, e *catalog.Entry, physical *sch
 	if err != nil {
 		return nil, fmt.Errorf("note that table %s is created: %w", physical.Name, err)
 	}
-	in := r.open(e, physical)
+	in := r.open(e, physical, r.Entry(e.Table))
 	r.plain.forget(e.Table)
 	r.publish(func(tables map[string]*Entry) { tables[e.Table] = in })
 	return in, in.Wrong
@@ -171,8 +142,8 @@ func (r *Registry) Unlist(ctx context.Context, dropping *catalog.Entry) error {
 	return r.catalog.Remove(ctx, dropping)
 }
 
-// Vacate waits until the name of a deleted table may be used again, because no door knows that
-// table any more. It returns an error if a table with the name exists.
+// Vacate waits until no door knows a deleted table any more, so that its name may be used again. It
+// returns an error if a table with the name exists.
 func (r *Registry) Vacate(ctx context.Context, name string) error {
 	e, err := r.catalog.Get(ctx, name)
 	switch {

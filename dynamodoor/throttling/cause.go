@@ -32,8 +32,8 @@ type What struct {
 	Write bool
 }
 
-// whats returns the limits in a store's error that a request met. It returns none if the error is
-// not about limits. write says whether the request writes, in case the error does not tell.
+// whats returns the limits in a store's error that a request exceeded. It returns none if the error
+// is not about limits. write says whether the request writes, because not every error says so.
 func whats(e *exception.Error, write bool) (all []What) {
 	switch e.Kind {
 	case exception.ProvisionedThroughputExceeded, exception.Throttling, exception.RequestLimitExceeded:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package throttling tells why a store throttles requests, and for which partition keys.
+// Package throttling finds out why a store throttles requests, and for which partition keys.
 //
 // A store may throttle for three causes. One partition has used all its throughput (a hot key, which
 // shards cure). The table or index has used its provisioned throughput. Or the account's quota, or
@@ -12,10 +12,10 @@
 // It promises:
 //
 //  1. Requests and answers pass unchanged. The Store does not read a request that is not throttled.
-//  2. It also counts throttled requests to single shards that the door has retried, so that the
-//     client sees nothing of them.
-//  3. The counts are limited to MaxTables tables and MaxKeys keys. Of more keys, those remain that
-//     are throttled most often.
+//  2. It also counts throttled requests to single shards that the door has retried and the client
+//     does not see.
+//  3. The counts are limited to MaxTables tables and MaxKeys keys. If there are more keys, the
+//     package keeps those that are throttled most often.
 //  4. Keys are hashed unless Options.ShowKeys is set.
 //
 // It imports observe, and of the DynamoDB language dynamo/api, dynamo/attribute,

@@ -38,7 +38,7 @@ func (c *call) batch(body []byte) (outcome, error) {
 		return answered, err
 	}
 	c.params = req.Params
-	if err := c.checkTimestamp(); err != nil {
+	if err := checkTimestamp(&c.params); err != nil {
 		return answered, err
 	}
 	c.times()
@@ -137,7 +137,7 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 		return answered, err
 	}
 	if p.Conditional {
-		if err := c.checkConditionalLevel(); err != nil {
+		if err := checkConditionalLevel(&c.params); err != nil {
 			return answered, err
 		}
 		if !c.detached {
@@ -146,10 +146,10 @@ func (c *call) applyBatch(p *batchPlan, bound *analysis.BoundBatch) (outcome, er
 		if err := w.afford(wire.WriteCAS); err != nil {
 			return answered, err
 		}
-		return answered, c.casBatch(&w)
+		return answered, w.casBatch()
 	}
 	for _, wp := range p.writes {
-		if err := c.checkWriteLevel(wp); err != nil {
+		if err := wp.checkLevel(&c.params); err != nil {
 			return answered, err
 		}
 	}

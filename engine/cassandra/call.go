@@ -243,7 +243,7 @@ func (c *call) bindNamed(p *plan) error {
 		v := &c.values[at]
 		c.env.Values = append(c.env.Values, eval.Value{Bytes: v.Bytes, Unset: v.Unset})
 	}
-	return nil
+	return eval.CheckNamed(c.env.Values)
 }
 
 // times sets the present time for the request.

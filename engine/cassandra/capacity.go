@@ -130,10 +130,10 @@ func readFactor(level wire.Consistency) float64 {
 	return 1
 }
 
-// timedOut returns the error of a request that met a limit.
-func (c *call) timedOut(code wire.Code, writeType string) error {
+// timedOut returns the error of a request at a consistency level that met a limit.
+func timedOut(level wire.Consistency, code wire.Code, writeType string) error {
 	required := int32(2)
-	switch c.params.Consistency {
+	switch level {
 	case wire.One, wire.LocalOne, wire.Any:
 		required = 1
 	case wire.All:
@@ -141,7 +141,7 @@ func (c *call) timedOut(code wire.Code, writeType string) error {
 	}
 	return &wire.Error{
 		Code: code, Message: "Operation timed out - received only 0 responses.",
-		Consistency: c.params.Consistency, Required: required, WriteType: writeType,
+		Consistency: level, Required: required, WriteType: writeType,
 	}
 }
 
@@ -153,12 +153,12 @@ type levy struct {
 	bytes int
 }
 
-// take takes all levies, or none if a limit is met.
-func (c *call) take(levies []levy, writeType string) error {
-	now := c.engine.limits.clock()
+// take takes all levies of a write, or none if a limit is met.
+func (l *limiter) take(levies []levy, level wire.Consistency, writeType string) error {
+	now := l.clock()
 	for i := range levies {
 		if levies[i].model.Admit(throughput.Write, levies[i].at, now) != 0 {
-			return c.timedOut(wire.CodeWriteTimeout, writeType)
+			return timedOut(level, wire.CodeWriteTimeout, writeType)
 		}
 	}
 	for i := range levies {
@@ -173,7 +173,7 @@ func (c *call) take(levies []levy, writeType string) error {
 
 // affordRow returns an error if the limits do not let the row of a rowPlan be written.
 func (c *call) affordRow(p *rowPlan) error {
-	r := &c.read
+	r, limits := &c.read, c.engine.limits
 	n := rowMetadata + sizeOfKey(r.key, r.clustering)
 	for _, m := range p.cells {
 		n += otherColumn + len(c.env.Values[m.index].Bytes)
@@ -182,7 +182,7 @@ func (c *call) affordRow(p *rowPlan) error {
 	if err != nil {
 		return storageError(err)
 	}
-	return c.take([]levy{{c.engine.limits.model(p.plan.table), at, writeUnits(n), n}}, wire.WriteSimple)
+	return limits.take([]levy{{limits.model(p.plan.table), at, writeUnits(n), n}}, c.params.Consistency, wire.WriteSimple)
 }
 
 // afford returns an error if the limits do not let the writes happen.
@@ -209,7 +209,7 @@ func (w *writing) afford(writeType string) error {
 		}
 	}
 	w.levies = levies
-	return w.c.take(levies, writeType)
+	return limits.take(levies, w.c.params.Consistency, writeType)
 }
 
 // notApplied charges a conditional write that was not applied. It charges the existing row in place
@@ -296,18 +296,18 @@ func sizeOfMutation(m *analysis.Mutation) int {
 }
 
 // admitRead returns an error if the limits do not let a partition, or a row of it, be read.
-func (c *call) admitRead(t *table, token int64, key []byte, clustering [][]byte) (throughput.Key, error) {
+func (l *limiter) admitRead(t *table, token int64, key []byte, clustering [][]byte, level wire.Consistency) (throughput.Key, error) {
 	at, err := place(t, token, key, clustering)
 	if err != nil {
 		return at, storageError(err)
 	}
-	if c.engine.limits.model(t).Admit(throughput.Read, at, c.engine.limits.clock()) != 0 {
-		return at, c.timedOut(wire.CodeReadTimeout, "")
+	if l.model(t).Admit(throughput.Read, at, l.clock()) != 0 {
+		return at, timedOut(level, wire.CodeReadTimeout, "")
 	}
 	return at, nil
 }
 
 // spendRead takes the units of a read.
-func (c *call) spendRead(t *table, at throughput.Key, units float64) {
-	c.engine.limits.model(t).Spend(throughput.Read, at, units, c.engine.limits.clock())
+func (l *limiter) spendRead(t *table, at throughput.Key, units float64) {
+	l.model(t).Spend(throughput.Read, at, units, l.clock())
 }

@@ -94,7 +94,7 @@ func rowOf(b *boundWrite) (clustering [][]byte, onlyStatic bool) {
 }
 
 // casRow executes one conditional write and answers.
-func (c *call) casRow(w *writing) error {
+func (w *writing) casRow() error {
 	b := &w.writes[0]
 	if b.Keys.Len() != 1 {
 		return wire.Invalidf("IN on the partition key is not supported with conditional %ss", lower(b.Kind))
@@ -112,7 +112,7 @@ func (c *call) casRow(w *writing) error {
 			if err := w.apply(batch); err != nil {
 				return err
 			}
-			return c.answerApplied(b.Table)
+			return w.c.answerCAS(b.Table, true, nil, nil)
 		}
 		cur := &p.of[0].current
 		w.notApplied(b.Keys.At(0), cur)
@@ -120,9 +120,9 @@ func (c *call) casRow(w *writing) error {
 			return storageError(err)
 		}
 		if !cur.there() {
-			return c.answerCAS(b.Table, false, nil, nil)
+			return w.c.answerCAS(b.Table, false, nil, nil)
 		}
-		return c.answerCAS(b.Table, false, b.Fetch, [][][]byte{cur.view.cells})
+		return w.c.answerCAS(b.Table, false, b.Fetch, [][][]byte{cur.view.cells})
 	})
 }
 
@@ -132,8 +132,6 @@ func lower(k analysis.WriteKind) string {
 	}
 	return "update"
 }
-
-func (c *call) answerApplied(t *schema.Table) error { return c.answerCAS(t, true, nil, nil) }
 
 // answerCAS answers with [applied] and, if that is false, with the present values. The answer of a
 // batch repeats the static columns for each row.
@@ -165,7 +163,7 @@ func (c *call) answerCAS(t *schema.Table, applied bool, fetched []analysis.Fetch
 }
 
 // casBatch executes a conditional batch on one partition, and answers.
-func (c *call) casBatch(w *writing) error {
+func (w *writing) casBatch() error {
 	return w.guarded(func(batch *storage.Batch) error {
 		p, err := w.present()
 		if err != nil {
@@ -187,7 +185,7 @@ func (c *call) casBatch(w *writing) error {
 			if err := w.apply(batch); err != nil {
 				return err
 			}
-			return c.answerApplied(t)
+			return w.c.answerCAS(t, true, nil, nil)
 		}
 		if err := w.guard.Settle(); err != nil {
 			return storageError(err)
@@ -199,7 +197,7 @@ func (c *call) casBatch(w *writing) error {
 		if len(rows) == 0 {
 			fetched = nil
 		}
-		return c.answerCAS(t, false, fetched, rows)
+		return w.c.answerCAS(t, false, fetched, rows)
 	})
 }
 

@@ -8,13 +8,14 @@
 //
 //  1. An acknowledged write or schema change survives the death of the process and of the
 //     machine (except with Options.Storage.Periodic).
-//  2. A statement has the same result as in Cassandra: rows, order, paging, metadata, error
-//     codes and texts. What is not supported is refused by an error that names it.
+//  2. A statement has the same result as in Cassandra: rows, order, paging, metadata, error codes
+//     and texts. If the engine does not support something, it refuses it with an error that names
+//     it.
 //  3. Each request is answered exactly once. Work that waits for the disk or may take long
 //     does not run on the caller's goroutine. A bounded number of such requests runs at a
 //     time. Links take turns, and short requests do not wait for long ones (lanes.go).
-//  4. If nobody waits for a request any more, it is not begun, and a read under way ends.
-//     A write that has begun is finished.
+//  4. If nobody waits for a request any more, the engine does not begin it, and ends a read that is
+//     under way. It finishes a write that has begun.
 //  5. Memory for each request is bounded by the page size, unless the statement asks for
 //     all rows at once (no paging, ORDER BY over several partitions, aggregation by group).
 //  6. Paging states are small and survive a restart. They are refused if they were made for

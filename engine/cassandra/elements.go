@@ -205,9 +205,9 @@ func (e *elements) put(more []storage.Cell, elem *value.Type) *elements {
 	return kept
 }
 
-// removals are places that have been removed. They are counted by ranges of places (a Fenwick tree
-// of 2^32 places, of which those with a count are kept), so that their number decides what they
-// take.
+// removals are places that have been removed. A Fenwick tree over 2^32 places counts them by ranges
+// of places. It keeps only ranges with a count, so the memory depends only on the number of
+// removals.
 type removals struct {
 	places map[int]bool
 	fresh  []int // not in counts yet

@@ -32,8 +32,8 @@ type Options struct {
 	// Address is the native protocol's address in system.local. Default 127.0.0.1:9042.
 	Address netip.AddrPort
 
-	// Prepared is how many prepared statements are kept. Default 10,000. A dropped statement is
-	// answered with UNPREPARED, which drivers handle.
+	// Prepared is how many prepared statements the engine keeps. Default 10,000. For a dropped
+	// statement it answers UNPREPARED, which drivers handle.
 	Prepared int
 
 	// Capacity makes the tables apply the limits of Amazon Keyspaces. Default none.

@@ -17,8 +17,8 @@ type events struct {
 	closed bool
 }
 
-// eventQueue is how many events may wait for a listener. If more come, the listener is told that
-// it missed some.
+// eventQueue is how many events may wait for a listener. If more come, the listener learns that it
+// missed some.
 const eventQueue = 256
 
 // errClosed ends Events when the engine is closed.

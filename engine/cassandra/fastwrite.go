@@ -58,10 +58,10 @@ func newRowPlan(p *writePlan) *rowPlan {
 func (c *call) writeRow(p *rowPlan) (done bool, err error) {
 	r := &c.read
 	var ok bool
-	if r.key, ok = c.keyValues(r.key[:0], p.partition); !ok {
+	if r.key, ok = keyValues(r.key[:0], p.partition, c.env.Values); !ok {
 		return false, nil
 	}
-	if r.clustering, ok = c.keyValues(r.clustering[:0], p.clustering); !ok {
+	if r.clustering, ok = keyValues(r.clustering[:0], p.clustering, c.env.Values); !ok {
 		return false, nil
 	}
 	r.raw = partitioner.AppendComposite(r.raw[:0], r.key...)

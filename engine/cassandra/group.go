@@ -15,6 +15,7 @@ type grouping struct {
 	sort   [][]byte // the open group's values of ORDER BY, if groups are sorted
 	key    []byte   // the partition of the last row
 	after  [][]byte // the clustering of the last row
+	alone  bool     // the last row is the only one that its partition can have
 	values [][]byte
 }
 
@@ -72,6 +73,7 @@ func (g *grouping) add(r *read) (bool, error) {
 func (g *grouping) remember(r *read) {
 	g.key = append(g.key[:0], r.raw...)
 	g.after = g.after[:0]
+	g.alone = !r.view.exists || len(r.plan.table.Clustering) == 0
 	if !r.view.exists {
 		return
 	}
@@ -110,8 +112,8 @@ func (g *grouping) end(r *read) error {
 	return nil
 }
 
-// isLast reports whether PER PARTITION LIMIT and the named partitions exclude another group after
-// the one that has just been written.
+// isLast reports whether no group can follow the one that has just been written. Its partition is then
+// the last of the named ones, and has no further row, or may have no further group.
 func (g *grouping) isLast(r *read) bool {
-	return !r.b.Scan && r.Inside == 1 && bytes.Equal(g.key, r.raw)
+	return !r.b.Scan && (g.alone || r.Inside == 1) && bytes.Equal(g.key, r.raw)
 }

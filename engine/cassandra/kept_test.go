@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Prepared statements that are not executed any more, on tables that are dropped or
-// changed, keep none of the schema's earlier states.
+// Prepared statements that nobody executes any more, on tables that are dropped or changed, must
+// not keep earlier states of the schema in memory.
 func TestStatesAreNotKept(t *testing.T) {
 	e := openMemory(t)
 	c := newLocal(t, e, wire.V4)

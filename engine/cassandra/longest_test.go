@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// TestLongResults reads what is longer than one message may be: in pages it comes in
-// more of them, and what is not paged is refused.
+// TestLongResults reads results that are longer than a message may be. With paging, the engine
+// sends more pages. Without paging, it refuses the read.
 func TestLongResults(t *testing.T) {
 	const rows = 60
 	c := newCrowd(t, 0)

@@ -56,16 +56,16 @@ func (c *call) begin(req wire.Message, start func(error)) {
 	most := int64(shortAnswer)
 	if body >= longBody {
 		c.memory.Add(int64(body))
-		most += (decoded-1)*int64(body) + (syntax.Parsed-decoded)*int64(c.textOf(req))
+		most += (decoded-1)*int64(body) + (syntax.Parsed-decoded)*int64(textOf(c.version, req))
 	}
-	c.memory.Queue(c.ctx, most, func(err error) { start(c.refusal(err)) })
+	c.memory.Queue(c.ctx, most, func(err error) { start(refusal(err)) })
 }
 
 // atOnce runs a request on the caller's goroutine, unless it is long. Binding a long request takes many
 // times its length, and the caller cannot wait for memory.
 func (c *call) atOnce(req wire.Message) outcome {
 	if len(req.Body) >= longBody && !c.link.own && budget.Counts(c.ctx) {
-		if k, ok := c.laneOf(req); ok {
+		if k, ok := c.engine.laneOf(c.version, req); ok {
 			c.kind = k
 			return refused
 		}
@@ -74,7 +74,7 @@ func (c *call) atOnce(req wire.Message) outcome {
 }
 
 // textOf returns the length of the text that a long request has the engine parse.
-func (c *call) textOf(req wire.Message) (n int) {
+func textOf(v wire.Version, req wire.Message) (n int) {
 	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
 	if err != nil {
 		return 0 // the request will be refused
@@ -84,7 +84,7 @@ func (c *call) textOf(req wire.Message) (n int) {
 		text, _ := wire.QueryText(body)
 		return len(text)
 	case wire.OpBatch:
-		b, err := wire.ParseBatch(c.version, body)
+		b, err := wire.ParseBatch(v, body)
 		if err != nil {
 			return 0
 		}
@@ -97,7 +97,7 @@ func (c *call) textOf(req wire.Message) (n int) {
 
 // laneOf returns the lane of a long request. The statement is not analysed yet, so each SELECT counts as
 // a scan.
-func (c *call) laneOf(req wire.Message) (k kind, ok bool) {
+func (e *Engine) laneOf(v wire.Version, req wire.Message) (k kind, ok bool) {
 	_, body, err := wire.SplitPrefix(req.Op, req.Flags, req.Body)
 	if err != nil {
 		return 0, false
@@ -113,11 +113,11 @@ func (c *call) laneOf(req wire.Message) (k kind, ok bool) {
 		}
 		text = unsafe.String(unsafe.SliceData(in), len(in))
 	case wire.OpExecute:
-		x, err := wire.ParseExecute(c.version, body)
+		x, err := wire.ParseExecute(v, body)
 		if err != nil {
 			return 0, false
 		}
-		p := c.engine.plans.get(x.ID)
+		p := e.plans.get(x.ID)
 		if p == nil {
 			return 0, false
 		}
@@ -135,7 +135,7 @@ func (c *call) laneOf(req wire.Message) (k kind, ok bool) {
 }
 
 // refusal returns the error for a request that found no room.
-func (c *call) refusal(err error) error {
+func refusal(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -145,7 +145,7 @@ func (c *call) refusal(err error) error {
 	return errGone
 }
 
-// again waits for the memory that the request wants, and runs it anew.
+// again waits for the memory that the request wants, and runs the request again.
 func (c *call) again(req wire.Message) outcome {
 	c.rows, c.writer = 0, wire.RowsWriter{}
 	if err := c.room(c.wants); err != nil {
@@ -227,7 +227,7 @@ func (c *call) room(bytes int) error {
 		way.Leave(flow)
 		c.placed = false
 		if err := c.memory.Take(c.ctx, more); err != nil {
-			return c.refusal(err)
+			return refusal(err)
 		}
 		if way.Again(c.ctx, flow) != nil {
 			return errGone

@@ -82,10 +82,9 @@ func TestLanesOfLongRequests(t *testing.T) {
 	e := openMemory(t)
 	c := newLocal(t, e, wire.V4)
 	must(t, c, simpleKeyspace, "CREATE TABLE k.t (p int PRIMARY KEY, v blob)")
-	cl := &call{engine: e, version: wire.V4}
 	check := func(what string, req wire.Message, want kind, lane bool) {
 		t.Helper()
-		if k, ok := cl.laneOf(req); ok != lane || ok && k != want {
+		if k, ok := e.laneOf(wire.V4, req); ok != lane || ok && k != want {
 			t.Errorf("%s: lane %d, %v", what, k, ok)
 		}
 	}

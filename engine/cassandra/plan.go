@@ -19,6 +19,7 @@ type plan struct {
 	stmt      syntax.Statement
 	binds     []analysis.Bind
 	keyBinds  []int
+	described int  // bytes of the description of its markers and of its result's columns
 	qualified bool // no name in it depends on the keyspace
 
 	// At most one of these is set. If none is, the statement is executed from stmt.
@@ -51,7 +52,7 @@ func newPlan(s *state, text, keyspace string) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.binds, p.keyBinds = a.Head().Binds, a.Head().PartitionKeyBinds
+	p.binds, p.keyBinds, p.described = a.Head().Binds, a.Head().PartitionKeyBinds, analysis.Described(a)
 	switch a := a.(type) {
 	case *analysis.Select:
 		p.sel, err = newSelectPlan(s, a, text)

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// pointPlan is the fast path of a SELECT of one row by its primary key, all parts of which are
+// pointPlan is the fast path of a SELECT of one row by its primary key. All parts of the key are
 // plain markers. Unusual values (null, unset, empty or malformed) go the general path, which
 // returns the errors.
 type pointPlan struct {
@@ -65,9 +65,9 @@ func keyMarkers(restrictions []*analysis.Restriction, n int) ([]keyMarker, bool)
 
 // keyValues appends the values of a key's parts in their stored form. It returns whether they are
 // valid.
-func (c *call) keyValues(dst [][]byte, markers []keyMarker) ([][]byte, bool) {
+func keyValues(dst [][]byte, markers []keyMarker, values []eval.Value) ([][]byte, bool) {
 	for _, m := range markers {
-		v, err := m.typ.Bind(c.env.Values[m.index].Bytes)
+		v, err := m.typ.Bind(values[m.index].Bytes)
 		if err != nil || len(v) == 0 || m.typ.HasNull(v) {
 			return dst, false
 		}
@@ -83,10 +83,10 @@ func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
 	}
 	r := &c.read
 	var ok bool
-	if r.key, ok = c.keyValues(r.key[:0], p.point.partition); !ok {
+	if r.key, ok = keyValues(r.key[:0], p.point.partition, c.env.Values); !ok {
 		return false, nil
 	}
-	if r.clustering, ok = c.keyValues(r.clustering[:0], p.point.clustering); !ok {
+	if r.clustering, ok = keyValues(r.clustering[:0], p.point.clustering, c.env.Values); !ok {
 		return false, nil
 	}
 	r.raw = partitioner.AppendComposite(r.raw[:0], r.key...)
@@ -96,8 +96,9 @@ func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
 	token := partitioner.Murmur3(r.raw)
 	r.query = storage.Query{Now: c.seconds, Columns: p.fetch.columns, Room: c.rowRoom, Packed: true}
 	var at throughput.Key
-	if c.engine.limits != nil {
-		if at, err = c.admitRead(p.table, token, r.raw, r.clustering); err != nil {
+	limits := c.engine.limits
+	if limits != nil {
+		if at, err = limits.admitRead(p.table, token, r.raw, r.clustering, c.params.Consistency); err != nil {
 			return true, err
 		}
 		r.query.All, r.query.Packed = true, false
@@ -106,12 +107,12 @@ func (c *call) readPoint(p *selectPlan, k *known) (done bool, err error) {
 	if err != nil {
 		return true, storageError(err)
 	}
-	if c.engine.limits != nil {
+	if limits != nil {
 		n := 0
 		if found {
 			n = rowMetadata + sizeOfKey(r.key, r.clustering) + sizeOfCells(r.row.Cells)
 		}
-		c.spendRead(p.table, at, readUnits(n, c.params.Consistency))
+		limits.spendRead(p.table, at, readUnits(n, c.params.Consistency))
 	}
 	c.writer.Begin(c.buffer, c.resultMetadata(p, k))
 	if found {

@@ -18,6 +18,7 @@ type prepared struct {
 	keyspace string
 	resultID [md5.Size]byte       // id of its result's columns when it was prepared
 	plan     atomic.Pointer[plan] // nil if the schema has changed since
+	weight   int                  // of its plan, if the cache counts that
 	used     atomic.Bool          // since the cache last looked for a statement to drop
 }
 
@@ -55,16 +56,18 @@ type planCache struct {
 
 	texts int // bytes of all texts
 
-	long      []*prepared // with a long text and a plan, the oldest first
-	longTexts int         // bytes of their texts
+	long      []*prepared // with a plan that counts, the oldest first
+	longTexts int         // their weights
 }
 
 const (
-	// longText is the length from which a statement's plan counts. A plan takes some 40 times the
-	// length of its text.
-	longText = 16 << 10
+	// longText is the weight from which a statement's plan counts: the length of its text. A plan takes
+	// some 40 times that. It also has the description of the result's columns, which can be far longer than
+	// the text.
+	longText    = 16 << 10
+	timesAsLong = 40
 
-	// mostLongTexts is the length of the texts of all long plans that are kept. A plan that is not
+	// mostLongTexts is the weight of all plans that count and are kept. A plan that is not
 	// kept is made again when its statement is executed. mostTexts is the length of all texts.
 	mostLongTexts = 2 << 20
 	mostTexts     = 64 << 20
@@ -72,7 +75,11 @@ const (
 
 // keep keeps the plan of a statement, and drops older ones if the long ones take too much memory.
 func (c *planCache) keep(p *prepared) {
-	if len(p.text) < longText {
+	weight := len(p.text)
+	if plan := p.plan.Load(); plan != nil {
+		weight += plan.described / timesAsLong
+	}
+	if weight < longText {
 		return
 	}
 	c.mu.Lock()
@@ -81,11 +88,12 @@ func (c *planCache) keep(p *prepared) {
 		return
 	}
 	c.long = append(c.long, p)
-	c.longTexts += len(p.text)
+	p.weight = weight
+	c.longTexts += weight
 	for c.longTexts > mostLongTexts && len(c.long) > 1 {
 		old := c.long[0]
 		c.long = slices.Delete(c.long, 0, 1)
-		c.longTexts -= len(old.text)
+		c.longTexts -= old.weight
 		old.plan.Store(nil)
 	}
 }

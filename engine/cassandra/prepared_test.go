@@ -70,6 +70,27 @@ func TestPreparedID(t *testing.T) {
 	}
 }
 
+// TestPreparedTruncate prepares a TRUNCATE with one keyspace in use, and executes it with another. It truncates the
+// table of the keyspace that was in use when it was prepared.
+func TestPreparedTruncate(t *testing.T) {
+	e := openMemory(t)
+	c := newLocal(t, e, wire.V4)
+	must(t, c, simpleKeyspace, strings.Replace(simpleKeyspace, "KEYSPACE k", "KEYSPACE other", 1))
+	for _, table := range []string{"k.t", "other.t"} {
+		must(t, c, "CREATE TABLE "+table+" (p int PRIMARY KEY)", "INSERT INTO "+table+" (p) VALUES (1)")
+	}
+	c.use("k")
+	p := prepareOn(t, c, "TRUNCATE t")
+	c.use("other")
+	execute(t, c, p, nil)
+	for table, want := range map[string]uint32{"k.t": 0, "other.t": 1} {
+		rows, err := wire.ParseRows(c.do(ask("SELECT * FROM " + table)).Body)
+		if err != nil || uint32(rows.Count) != want {
+			t.Errorf("%s has %d rows, not %d: %v", table, rows.Count, want, err)
+		}
+	}
+}
+
 func sum(s string) []byte { h := md5.Sum([]byte(s)); return h[:] }
 
 // TestReplan changes a table under a prepared SELECT *: the next result tells

@@ -27,8 +27,11 @@ func TestProducts(t *testing.T) {
 	}
 	ask := func(text string, values ...[]byte) error {
 		q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: wire.One}}
-		v := wire.Values{Count: len(values)}
+		v := wire.Values{Count: len(values), Named: strings.Contains(text, ":v")}
 		for _, b := range values {
+			if v.Named {
+				v.Raw = wire.AppendString(v.Raw, []byte("v"))
+			}
 			v.Raw = wire.AppendBytes(v.Raw, b)
 		}
 		q.Params.SetValues(v)
@@ -63,7 +66,7 @@ func TestProducts(t *testing.T) {
 	if err := ask("INSERT INTO ks.t (p, c, d, b) VALUES (5, 5, 5, ?)", long); err != nil {
 		t.Fatal(err)
 	}
-	const oversized, tooLong, tooMuch = "Rejected an oversized mutation", "the result is longer", "may have 64 MiB"
+	const oversized, tooLong, tooMuch, tooOften = "Rejected an oversized mutation", "the result is longer", "may have 64 MiB", "counts for each marker"
 	nested := strings.Repeat("to_json(", 64) + "'\"'" + strings.Repeat(")", 64)
 	for _, test := range []struct {
 		text    string
@@ -91,6 +94,9 @@ func TestProducts(t *testing.T) {
 		{"DELETE FROM ks.t WHERE p IN ? AND c IN ? AND d > 3", [][]byte{list, list}, oversized},
 		{"DELETE FROM ks.k WHERE p IN ? AND q IN ?", [][]byte{list, list}, oversized},
 		{"BEGIN BATCH UPDATE ks.t SET v = 1 WHERE p = 1 AND c = 1 AND d = 1; UPDATE ks.k SET v = 1 WHERE p IN ? AND q IN ?; APPLY BATCH", [][]byte{list, list}, oversized},
+		{"SELECT v FROM ks.s WHERE p IN (" + strings.Repeat(":v, ", 5000) + ":v)", [][]byte{long[:60_000]}, tooOften},
+		{"SELECT v FROM ks.t WHERE p = 5 AND b IN (" + strings.Repeat(":v, ", 5000) + ":v) ALLOW FILTERING", [][]byte{long}, tooOften},
+		{"UPDATE ks.t SET v = 1 WHERE p = 5 AND c = 5 AND d = 5 IF b IN (" + strings.Repeat(":v, ", 5000) + ":v)", [][]byte{long}, tooOften},
 		{"BEGIN UNLOGGED BATCH " + strings.Repeat("UPDATE ks.t SET b = ? WHERE p = 1 AND c IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12) AND d = 1; ", 10) + "APPLY BATCH", repeated(long, 10), oversized},
 		{"SELECT " + strings.Repeat("b, ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooLong},
 		{"SELECT JSON " + strings.Repeat("b, ", 5000) + "v FROM ks.t WHERE p = 5", nil, tooMuch},
@@ -132,8 +138,8 @@ func repeated(b []byte, n int) (all [][]byte) {
 	return all
 }
 
-// What is allocated for a read of many partitions of a system table does not grow with
-// the product of how many are named and how many there are.
+// The memory that a read of many partitions of a system table allocates must not grow with the
+// product of two numbers: how many partitions it names, and how many there are.
 func TestSystemTablesAreMadeOnce(t *testing.T) {
 	c := newLocal(t, openMemory(t), wire.V4)
 	ask := func(text string, values ...[]byte) {

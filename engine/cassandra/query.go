@@ -73,7 +73,7 @@ type known struct{ resultID []byte }
 
 // executePlan executes a statement with bound markers. k is nil if the client knows no columns.
 func (c *call) executePlan(p *plan, k *known) (outcome, error) {
-	if err := c.checkTimestamp(); err != nil {
+	if err := checkTimestamp(&c.params); err != nil {
 		return answered, err
 	}
 	c.times()
@@ -100,14 +100,14 @@ func (c *call) executePlan(p *plan, k *known) (outcome, error) {
 		return c.refuse(changes)
 	}
 	if stmt, ok := p.stmt.(*syntax.Truncate); ok {
-		return answered, c.truncate(stmt)
+		return answered, c.truncate(p, stmt)
 	}
 	return answered, c.changeSchema(p)
 }
 
 // checkTimestamp refuses the default timestamp that means none.
-func (c *call) checkTimestamp() error {
-	if c.params.Has(wire.QueryDefaultTimestamp) && c.params.DefaultTimestamp == math.MinInt64 {
+func checkTimestamp(p *wire.Params) error {
+	if p.Has(wire.QueryDefaultTimestamp) && p.DefaultTimestamp == math.MinInt64 {
 		return wire.Errorf(wire.CodeProtocol, "Out of bound timestamp, must be in [%d, %d] (got %d)",
 			int64(math.MinInt64+1), int64(math.MaxInt64), int64(math.MinInt64))
 	}
@@ -168,15 +168,4 @@ func (c *call) describeStart(text []byte, rows int) (int, error) {
 		return 0, errPagingState
 	}
 	return n, nil
-}
-
-// resolve finds the table of a statement that is executed from its tree.
-func (c *call) resolve(n syntax.Name) (keyspace string, err error) {
-	if n.Keyspace != "" {
-		return n.Keyspace, nil
-	}
-	if k := c.keyspace(); k != "" {
-		return k, nil
-	}
-	return "", wire.Invalidf("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
 }

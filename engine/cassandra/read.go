@@ -4,7 +4,6 @@ package cassandra
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/result"
@@ -192,7 +191,7 @@ func (r *read) partitions(at *position) (bool, error) {
 		}
 		if r.limited() {
 			var err error
-			if r.at, err = r.c.admitRead(r.plan.table, r.token, r.raw, nil); err != nil {
+			if r.at, err = r.c.engine.limits.admitRead(r.plan.table, r.token, r.raw, nil, r.c.params.Consistency); err != nil {
 				return false, err
 			}
 			r.bytes = 0
@@ -200,7 +199,7 @@ func (r *read) partitions(at *position) (bool, error) {
 		r.open()
 		full, err := r.each(first)
 		if r.limited() {
-			r.c.spendRead(r.plan.table, r.at, readUnits(r.bytes, r.c.params.Consistency))
+			r.c.engine.limits.spendRead(r.plan.table, r.at, readUnits(r.bytes, r.c.params.Consistency))
 		}
 		if full || err != nil {
 			return full, err
@@ -241,7 +240,7 @@ func (r *read) close(err error) error {
 func (r *read) openVirtual() rows {
 	if r.b.Keys.Len() == 1 {
 		v := r.virtual(r.raw)
-		v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool { return !bytes.Equal(p.key, r.raw) })
+		v.keep(func(p *virtualPartition) bool { return bytes.Equal(p.key, r.raw) })
 		return v
 	}
 	if r.made == nil { // once, for all partitions that are read
@@ -311,15 +310,15 @@ func (r *read) openScan(tr storage.TokenRange, from *storage.Position) rows {
 		return t.store.Scan(tr, from, &r.query)
 	}
 	v := r.virtual(nil)
-	v.partitions = slices.DeleteFunc(v.partitions, func(p virtualPartition) bool {
+	v.keep(func(p *virtualPartition) bool {
 		if p.token < tr.First || p.token > tr.Last {
-			return true
-		}
-		if from == nil || p.token > from.Token {
 			return false
 		}
+		if from == nil || p.token > from.Token {
+			return true
+		}
 		c := bytes.Compare(p.key, from.Key)
-		return p.token < from.Token || c < 0 || c == 0 && !from.Inside
+		return p.token == from.Token && (c > 0 || c == 0 && from.Inside)
 	})
 	return v
 }
@@ -335,7 +334,7 @@ func (r *read) each(at *position) (full bool, err error) {
 			r.Inside = result.Lesser(r.Inside, at.inPartition)
 		}
 		if r.limited() && r.b.Scan {
-			if r.at, err = r.c.admitRead(r.plan.table, token, r.raw, nil); err != nil {
+			if r.at, err = r.c.engine.limits.admitRead(r.plan.table, token, r.raw, nil, r.c.params.Consistency); err != nil {
 				return false, err
 			}
 			r.bytes = 0
@@ -344,7 +343,7 @@ func (r *read) each(at *position) (full bool, err error) {
 		if r.limited() && r.b.Scan {
 			// Units are rounded for the whole scan. Rounded for each partition, a scan of small
 			// ones would cost many times its size.
-			r.c.spendRead(r.plan.table, r.at, float64(r.bytes)/4096*readFactor(r.c.params.Consistency))
+			r.c.engine.limits.spendRead(r.plan.table, r.at, float64(r.bytes)/4096*readFactor(r.c.params.Consistency))
 		}
 		if full || err != nil {
 			return full, err

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sort"
+	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/engine/cassandra/system"
@@ -26,16 +28,26 @@ type rows interface {
 
 var _ rows = (*storage.Iterator)(nil)
 
-// virtualPartition is a partition of a system table.
+// virtualPartition is a partition of a system table, its rows in order.
 type virtualPartition struct {
 	token int64
 	key   []byte
-	rows  []storage.Row
+	rows  []virtualRow
+}
+
+// virtualRow is a row of a system table. row makes it.
+type virtualRow struct {
+	clustering [][]byte
+	row        func() storage.Row
 }
 
 // virtualPartitions returns the contents of a system table, in token order. If only is not nil, the
-// result contains at least this partition.
+// result contains at least this partition. The caller must not change the result.
 func (e *Engine) virtualPartitions(s *state, t *table, only []byte) ([]virtualPartition, error) {
+	if t.Keyspace == "system_schema" {
+		list, _ := s.listed.LoadOrStore(t.Name, sync.OnceValue(func() []virtualPartition { return s.list(t) }))
+		return list.(func() []virtualPartition)(), nil
+	}
 	all, err := e.systemRows(s, t, only)
 	if err != nil {
 		return nil, err
@@ -54,22 +66,49 @@ func (e *Engine) virtualPartitions(s *state, t *table, only []byte) ([]virtualPa
 			byKey[string(key)] = p
 			order = append(order, p)
 		}
-		p.rows = append(p.rows, t.virtualRow(r))
+		row := t.virtualRow(r)
+		p.rows = append(p.rows, virtualRow{row.Clustering, func() storage.Row { return row }})
 	}
-	slices.SortFunc(order, func(a, b *virtualPartition) int {
+	partitions := make([]virtualPartition, len(order))
+	for i, p := range order {
+		slices.SortFunc(p.rows, func(a, b virtualRow) int {
+			return analysis.CompareClustering(t.Table, a.clustering, b.clustering)
+		})
+		partitions[i] = *p
+	}
+	sortPartitions(partitions)
+	return partitions, nil
+}
+
+// list returns the contents of a table of system_schema. They are listed once for a state: a table
+// can have so many columns that to list them for each page of a read would take far longer than
+// the pages. Their rows are made when they are read.
+func (s *state) list(t *table) []virtualPartition {
+	var partitions []virtualPartition
+	for name, ks := range s.schema.Keyspaces {
+		p := virtualPartition{key: []byte(name), token: t.token([]byte(name))}
+		for _, entry := range system.Entries(t.Name, ks) {
+			clustering := make([][]byte, len(entry.Clustering))
+			for i, text := range entry.Clustering {
+				clustering[i] = []byte(text)
+			}
+			p.rows = append(p.rows, virtualRow{clustering, func() storage.Row { return t.virtualRow(entry.Row()) }})
+		}
+		if len(p.rows) > 0 {
+			partitions = append(partitions, p)
+		}
+	}
+	sortPartitions(partitions)
+	return partitions
+}
+
+func sortPartitions(all []virtualPartition) {
+	slices.SortFunc(all, func(a, b virtualPartition) int {
 		if c := cmp.Compare(a.token, b.token); c != 0 {
 			return c
 		}
 		return bytes.Compare(a.key, b.key)
 	})
-	partitions := make([]virtualPartition, len(order))
-	for i, p := range order {
-		slices.SortFunc(p.rows, func(a, b storage.Row) int {
-			return analysis.CompareClustering(t.Table, a.Clustering, b.Clustering)
-		})
-		partitions[i] = *p
-	}
-	return partitions, nil
 }
 
 // token returns the token of a partition in the table's order.
@@ -111,7 +150,19 @@ type virtualRows struct {
 	after      [][]byte // the clustering to continue after in the first partition
 	current    *virtualPartition
 	next       int
+	row        storage.Row // the current one
 	err        error
+}
+
+// keep leaves out the partitions that are not wanted.
+func (v *virtualRows) keep(wanted func(p *virtualPartition) bool) {
+	var kept []virtualPartition // others share the whole list
+	for i := range v.partitions {
+		if p := &v.partitions[i]; wanted(p) {
+			kept = append(kept, *p)
+		}
+	}
+	v.partitions = kept
 }
 
 func (v *virtualRows) NextPartition() bool {
@@ -121,8 +172,8 @@ func (v *virtualRows) NextPartition() bool {
 	for len(v.partitions) > 0 {
 		v.current = &v.partitions[0]
 		v.partitions = v.partitions[1:]
-		v.next = -1
-		if v.peek() {
+		if v.next = v.from(v.begin()); v.next < len(v.current.rows) {
+			v.next-- // Next moves to it
 			return true
 		}
 		v.after = nil
@@ -130,44 +181,45 @@ func (v *virtualRows) NextPartition() bool {
 	return false
 }
 
-// peek reports whether the current partition has a row that the read wants.
-func (v *virtualRows) peek() bool {
-	for i := range v.current.rows {
-		if v.wanted(&v.current.rows[i]) {
-			return true
-		}
+// at returns a row of the current partition by its place in the order of the read.
+func (v *virtualRows) at(i int) *virtualRow {
+	if v.reverse {
+		i = len(v.current.rows) - 1 - i
 	}
-	return false
+	return &v.current.rows[i]
 }
 
-func (v *virtualRows) wanted(r *storage.Row) bool {
-	if v.after != nil {
-		c := analysis.CompareClustering(v.table.Table, r.Clustering, v.after)
-		if c == 0 || c < 0 != v.reverse {
-			return false
-		}
+// begin returns the place of the first row of the current partition that is after the position at
+// which the read continues.
+func (v *virtualRows) begin() int {
+	if v.after == nil {
+		return 0
 	}
-	return v.slices.Contains(v.table.Table, r.Clustering)
+	return sort.Search(len(v.current.rows), func(i int) bool {
+		c := analysis.CompareClustering(v.table.Table, v.at(i).clustering, v.after)
+		return c > 0 && !v.reverse || c < 0 && v.reverse
+	})
+}
+
+// from returns the place of the first row from i on that the read wants.
+func (v *virtualRows) from(i int) int {
+	for i < len(v.current.rows) && !v.slices.Contains(v.table.Table, v.at(i).clustering) {
+		i++
+	}
+	return i
 }
 
 func (v *virtualRows) Partition() (int64, []byte) { return v.current.token, v.current.key }
 func (v *virtualRows) Static() *storage.Row       { return nil }
 
 func (v *virtualRows) Next() bool {
-	for v.next++; v.next < len(v.current.rows); v.next++ {
-		if v.wanted(v.Row()) {
-			return true
-		}
+	if v.next = v.from(v.next + 1); v.next >= len(v.current.rows) {
+		return false
 	}
-	return false
+	v.row = v.at(v.next).row()
+	return true
 }
 
-func (v *virtualRows) Row() *storage.Row {
-	if v.reverse {
-		return &v.current.rows[len(v.current.rows)-1-v.next]
-	}
-	return &v.current.rows[v.next]
-}
-
-func (v *virtualRows) Err() error   { return v.err }
-func (v *virtualRows) Close() error { return nil }
+func (v *virtualRows) Row() *storage.Row { return &v.row }
+func (v *virtualRows) Err() error        { return v.err }
+func (v *virtualRows) Close() error      { return nil }

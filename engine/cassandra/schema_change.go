@@ -3,6 +3,7 @@
 package cassandra
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -111,10 +112,10 @@ func (e *Engine) save(s *state, keyspace string, gone []*schema.Table) error {
 }
 
 // truncate executes a TRUNCATE and answers.
-func (c *call) truncate(stmt *syntax.Truncate) error {
-	keyspace, err := c.resolve(stmt.Table)
-	if err != nil {
-		return err
+func (c *call) truncate(p *plan, stmt *syntax.Truncate) error {
+	keyspace := cmp.Or(stmt.Table.Keyspace, p.keyspace)
+	if keyspace == "" {
+		return wire.Invalidf("No keyspace has been specified. USE a keyspace, or explicitly specify keyspace.tablename")
 	}
 	s := c.engine.state.Load()
 	if s.schema.Keyspaces[keyspace] == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
@@ -18,6 +19,7 @@ type state struct {
 	schema  *schema.Schema // includes the system keyspaces
 	version [16]byte       // of the user's keyspaces; changes when they do
 	tables  map[*schema.Table]*table
+	listed  sync.Map // the tables of system_schema that were read, by name: func() []virtualPartition
 }
 
 // table is a table and its storage.

@@ -41,7 +41,7 @@ func newWritePlan(s *state, a *analysis.Write) (*writePlan, error) {
 
 // writeRows executes a write.
 func (c *call) writeRows(p *writePlan) (outcome, error) {
-	if err := c.checkWriteLevel(p); err != nil {
+	if err := p.checkLevel(&c.params); err != nil {
 		return answered, err
 	}
 	if p.row != nil {
@@ -73,7 +73,7 @@ func (c *call) writeRows(p *writePlan) (outcome, error) {
 	}
 	switch {
 	case p.Conditional():
-		return answered, c.casRow(&w)
+		return answered, w.casRow()
 	case slow:
 		return answered, w.commit()
 	}
@@ -92,11 +92,12 @@ func writeType(p *writePlan) string {
 	return wire.WriteSimple
 }
 
-func (c *call) checkWriteLevel(p *writePlan) error {
-	level := c.params.Consistency
+// checkLevel refuses the consistency levels of a request that the write cannot have.
+func (p *writePlan) checkLevel(params *wire.Params) error {
+	level := params.Consistency
 	switch {
 	case p.Conditional():
-		return c.checkConditionalLevel()
+		return checkConditionalLevel(params)
 	case p.Counter && level == wire.Any:
 		return wire.Invalidf("Consistency level ANY is not yet supported for counter table %s", p.Table.Name)
 	case p.Counter && level.IsSerial():
@@ -109,11 +110,11 @@ func (c *call) checkWriteLevel(p *writePlan) error {
 
 var errSerialWrite = wire.Invalidf("You must use conditional updates for serializable writes")
 
-func (c *call) checkConditionalLevel() error {
-	if c.params.Has(wire.QuerySerialConsistency) && !c.params.SerialConsistency.IsSerial() {
+func checkConditionalLevel(params *wire.Params) error {
+	if params.Has(wire.QuerySerialConsistency) && !params.SerialConsistency.IsSerial() {
 		return wire.Invalidf("Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL")
 	}
-	if level := c.params.Consistency; level.IsSerial() {
+	if level := params.Consistency; level.IsSerial() {
 		return wire.Invalidf("%s is not supported as conditional update commit consistency. Use ANY if you mean "+
 			"\"make sure it is accepted but I don't care how many replicas commit it for non-SERIAL reads\"", level)
 	}
@@ -156,6 +157,9 @@ func (w *writing) prepare(timestamp *int64) error {
 		w.counters = w.counters || b.Counter
 		for i := range b.Mutations {
 			w.reads = w.reads || readsFirst(&b.Mutations[i])
+		}
+		if b.NoRows() {
+			continue
 		}
 		if err := b.plan.checkExpiry(w.seconds, b.TTL); err != nil {
 			return err

@@ -3,6 +3,7 @@
 package dynamodb
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -24,8 +25,9 @@ type put struct {
 	throttle error  // the error because of which it is left unprocessed
 }
 
-// batchWriteItem applies all writes together. DynamoDB does not promise that.
-func (wr *writer) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, error) {
+// batchWriteItem applies all writes together. DynamoDB does not promise that. It applies none if
+// nobody waits any more.
+func (wr *writer) batchWriteItem(ctx context.Context, c *Call, q *api.BatchWriteItem) (api.Response, error) {
 	var in entered
 	puts, err := wr.preparePuts(&in, q)
 	if err != nil {
@@ -44,9 +46,11 @@ func (wr *writer) batchWriteItem(c *Call, q *api.BatchWriteItem) (api.Response, 
 	left := 0
 	for i := range puts {
 		p := &puts[i]
-		if p.sh.model != nil {
+		switch err = ctx.Err(); {
+		case err != nil:
+		case p.sh.model != nil:
 			spents[i], err = wr.writeLimited(c, b, p)
-		} else {
+		default:
 			spents[i], err = wr.writeBatched(c, b, p, q.Capacity != api.CapacityNone)
 		}
 		if err != nil && isThrottled(err) {

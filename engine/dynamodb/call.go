@@ -143,11 +143,11 @@ func (s *Store) execute(ctx context.Context, c *Call, q api.Request) (api.Respon
 	case *api.BatchGetItem:
 		return s.reads.batchGetItem(ctx, c, q)
 	case *api.BatchWriteItem:
-		return s.writes.batchWriteItem(c, q)
+		return s.writes.batchWriteItem(ctx, c, q)
 	case *api.TransactGetItems:
 		return s.reads.transactGetItems(ctx, c, q)
 	case *api.TransactWriteItems:
-		return s.transactions.transactWriteItems(c, q)
+		return s.transactions.transactWriteItems(ctx, c, q)
 	case *api.CreateTable:
 		return s.definitions.createTable(q)
 	case *api.UpdateTable:

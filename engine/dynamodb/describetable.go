@@ -101,8 +101,8 @@ func countRange(space *storage.Space, lower, upper []byte) (size api.TableSize, 
 		if size.Items%countedEntries != 0 {
 			continue
 		}
-		// The size of the files tells how much of the table was counted. Entries that are not in
-		// a file yet are still counted.
+		// The sizes of the files show which part of the table has been counted. The loop still
+		// counts entries that are not in a file yet.
 		all, err := space.Pebble.EstimateDiskUsage(lower, upper)
 		if err != nil {
 			return size, false, err

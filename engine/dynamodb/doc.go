@@ -18,12 +18,11 @@
 //     (memory.go). Close waits for all that Open started.
 //  5. Expired items are readable until a sweep removes them, as with AWS. The sweep
 //     runs every Options.SweepInterval.
-//  6. Scans read in the order of the hash of the partition key. Index entries with
-//     equal keys have an order of their own. Both is so in AWS, too.
-//  7. A change of an item of a table with a stream is in the stream when the item is
-//     changed, and both survive or neither does. A client that reads a stream misses
-//     no change, and sees the changes of an item in their order. A table without a
-//     stream pays nothing for streams.
+//  6. Scans read in the order of the hash of the partition key. Index entries with equal keys have
+//     an order of their own. In AWS both are so, too.
+//  7. A change of an item of a table with a stream is in the stream when the item is changed, and
+//     both survive or neither does. A client that reads a stream misses no change, and sees the
+//     changes of an item in their order. A table without a stream has no cost from streams.
 //
 // # Layout
 //
@@ -39,7 +38,7 @@
 //     (gather.go).
 //   - writer (write.go, single.go): writes of items, with all entries that depend on them.
 //   - transactor (transactwriteitems.go): transactions that write, and tokens (token.go), by which
-//     a repeated one is recognised.
+//     it recognises a repeated transaction.
 //   - definer: requests about tables. A filler (fill.go) fills what they add to a table with items.
 //   - sweeper (sweep.go): removes expired items and tokens.
 //
@@ -47,5 +46,5 @@
 // enforces limits on requests. The locks (lock.go) order the writes of an item, and package stream
 // keeps the changes.
 //
-// It imports budget, dynamo/…, engine/throughput, engine/dynamodb/stream, engine/storage, lane and Pebble.
+// It imports budget, deadline, dynamo/…, engine/throughput, engine/dynamodb/stream, engine/storage, lane and Pebble.
 package dynamodb

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/engine/storage"
 )
@@ -75,10 +76,8 @@ func (fl *filler) onceThereIsRoom(f func() error) error {
 		if !errors.Is(err, storage.ErrFull) {
 			return err
 		}
-		select {
-		case <-fl.ctx.Done():
-			return fl.ctx.Err()
-		case <-time.After(time.Second):
+		if err := deadline.Sleep(fl.ctx, time.Second); err != nil {
+			return err
 		}
 	}
 }

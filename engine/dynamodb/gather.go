@@ -24,6 +24,9 @@ import (
 // until the page is complete. All partitions are known up to the place where that partition goes on,
 // and the page ends later. So only the last portion of each partition has items that the page does
 // not need, however the items are spread.
+//
+// If the partitions follow each other in the order of the answer, it reads one after the other instead,
+// and no item that the page does not need.
 
 // Gathers reports whether the store answers a Gather. If it applies DynamoDB's limits, it does not:
 // they are met, and retried, partition by partition.
@@ -57,17 +60,19 @@ type gatherer struct {
 	c     *Call
 	it    *pebble.Iterator
 	parts []part
+	order bool // the partitions are in the order of the answer
 
 	low  []byte // where each partition's range begins, after the partition's key
 	high []byte // where it ends; nil: with the partition
 	rows int    // portion, if there is a limit
 	most int    // portion in bytes
 
-	page  heap[gatheredItem] // the last item on top
+	page  heap[gatheredItem] // the last item on top; if the partitions are in order: all items in their order
 	bytes int                // of the items in it
 	open  heap[*part]        // partitions whose portions have ended
 
 	read       int      // items
+	vain       []int    // partitions without items, if they are in order
 	start, end []byte   // the keys of a portion
 	rooms      [][]byte // memory for items
 }
@@ -149,8 +154,9 @@ func (rd *reader) gather(ctx context.Context, c *Call, q *api.Gather) (*api.Gath
 	r.lower, r.upper = bounds(prefix, &k)
 	r.after()
 	g := c.gather.begin(c, r)
+	g.order = q.InOrder
 	if some := g.divide(prefix, q.Partitions); some {
-		if err := rd.readParts(ctx, g, prefix); err != nil {
+		if err := rd.readParts(ctx, g, prefix, q.Partitions); err != nil {
 			return nil, fmt.Errorf("read table %s: %w", r.Table, err)
 		}
 	}
@@ -163,11 +169,12 @@ func (g *gatherer) divide(prefix []byte, partitions []attribute.Value) bool {
 	if n == 0 || bytes.Compare(g.lower, g.upper) >= 0 {
 		return false
 	}
-	for i, v := range partitions {
-		g.start = append(g.start[:0], prefix...)
-		g.start = appendHash(g.start, v)
-		g.start = attribute.AppendKey(g.start, v)
-		g.parts = append(g.parts, part{number: i, key: g.c.keep(g.start)})
+	known := partitions
+	if g.order {
+		known = known[:1] // a page seldom needs all
+	}
+	for _, v := range known {
+		g.part(prefix, v)
 	}
 	first := g.parts[0].key
 	var within bool
@@ -183,6 +190,14 @@ func (g *gatherer) divide(prefix []byte, partitions []attribute.Value) bool {
 	return true
 }
 
+// part adds a partition.
+func (g *gatherer) part(prefix []byte, v attribute.Value) {
+	g.start = append(g.start[:0], prefix...)
+	g.start = appendHash(g.start, v)
+	g.start = attribute.AppendKey(g.start, v)
+	g.parts = append(g.parts, part{number: len(g.parts), key: g.c.keep(g.start)})
+}
+
 // compare orders items by the part of the key behind the partition, then by partition.
 func (g *gatherer) compare(a []byte, partA int, b []byte, partB int) int {
 	c := bytes.Compare(a, b)
@@ -195,12 +210,15 @@ func (g *gatherer) compare(a []byte, partA int, b []byte, partB int) int {
 	return c
 }
 
-func (rd *reader) readParts(ctx context.Context, g *gatherer, prefix []byte) (err error) {
+func (rd *reader) readParts(ctx context.Context, g *gatherer, prefix []byte, partitions []attribute.Value) (err error) {
 	g.it, err = rd.space.Pebble.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: appendAfter(nil, prefix)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.it.Close()) }()
+	if g.order {
+		return g.inOrder(ctx, prefix, partitions)
+	}
 	for i := range g.parts {
 		if i%lookEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -219,6 +237,38 @@ func (rd *reader) readParts(ctx context.Context, g *gatherer, prefix []byte) (er
 		}
 		if err := g.portion(ctx, p); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// inOrder reads one partition after the other until the page is complete.
+func (g *gatherer) inOrder(ctx context.Context, prefix []byte, partitions []attribute.Value) error {
+	for i, v := range partitions {
+		if i%lookEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if i > 0 {
+			g.part(prefix, v)
+		}
+		p := &g.parts[i]
+		for ok := g.seek(p); ok; ok = g.advance() {
+			size, err := g.keep(g.it.Key()[len(p.key):], i)
+			if err != nil {
+				return err
+			}
+			if p.read += size; g.complete() {
+				return nil
+			}
+			if g.read%lookEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if err := g.it.Error(); err != nil {
+			return err
+		}
+		if p.read == 0 {
+			g.vain = append(g.vain, i)
 		}
 	}
 	return nil
@@ -306,6 +356,21 @@ func (g *gatherer) complete() bool {
 // take adds the item at the iterator to the page, and removes those from its end for which the page
 // then has no room. It returns the size of the item.
 func (g *gatherer) take(key []byte, part int) (int, error) {
+	size, err := g.keep(key, part)
+	if err != nil {
+		return 0, err
+	}
+	g.page.raise()
+	for g.Limit > 0 && len(g.page.all) > g.Limit || g.bytes-g.page.top().size >= pageSize {
+		gone := g.page.pop()
+		g.bytes -= gone.size
+		g.rooms = append(g.rooms, gone.memory)
+	}
+	return size, nil
+}
+
+// keep adds the item at the iterator behind the page's items, and returns its size.
+func (g *gatherer) keep(key []byte, part int) (int, error) {
 	value, err := g.it.ValueAndErr()
 	if err != nil {
 		return 0, err
@@ -323,22 +388,22 @@ func (g *gatherer) take(key []byte, part int) (int, error) {
 		memory = make([]byte, 0, n)
 	}
 	memory = append(append(memory, key...), text...)
-	g.page.push(gatheredItem{memory: memory, sort: len(key), size: size, part: part})
+	g.page.all = append(g.page.all, gatheredItem{memory: memory, sort: len(key), size: size, part: part})
 	g.bytes += size
-	for g.Limit > 0 && len(g.page.all) > g.Limit || g.bytes-g.page.top().size >= pageSize {
-		gone := g.page.pop()
-		g.bytes -= gone.size
-		g.rooms = append(g.rooms, gone.memory)
-	}
 	return size, nil
 }
 
 // answer returns the page.
 func (g *gatherer) answer() *api.Gathered {
 	n := len(g.page.all)
-	out := &api.Gathered{Items: make([]attribute.Encoded, n), Sizes: make([]int, n), More: g.complete(), Read: g.read}
+	out := &api.Gathered{Items: make([]attribute.Encoded, n), Sizes: make([]int, n), More: g.complete(), Read: g.read, Vain: g.vain}
 	for i := n - 1; i >= 0; i-- {
-		item := g.page.pop()
+		var item gatheredItem
+		if g.order {
+			item = g.page.all[i]
+		} else {
+			item = g.page.pop()
+		}
 		out.Items[i], out.Sizes[i] = item.text(), item.size
 		g.rooms = append(g.rooms, item.memory)
 	}

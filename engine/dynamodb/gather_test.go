@@ -72,10 +72,12 @@ func TestGather(t *testing.T) {
 		if backward {
 			rest += `,"ScanIndexForward":false`
 		}
+		inOrder := (spread == "one" || spread == "ascending" && !backward || spread == "descending" && backward) && rapid.Bool().Draw(rt, "in order")
 		var all []int
 		for start := ""; ; {
 			var last attribute.Item
 			q := gather(t, partitions, rest+start)
+			q.InOrder = inOrder
 			err := s.Gather(t.Context(), q, func(a *api.Gathered) error {
 				bytes := 0
 				for i, text := range a.Items {
@@ -98,6 +100,12 @@ func TestGather(t *testing.T) {
 					rt.Fatalf("a page of %d items and %d bytes, more: %v", len(a.Items), bytes, a.More)
 				}
 				portions := math.Sqrt(float64(limit*partitions)) + 2*float64(partitions)
+				if inOrder {
+					portions = -float64(limit)
+				}
+				if inOrder && start == "" && !a.More && spread == "one" && len(a.Vain) != partitions-min(1, count) {
+					rt.Fatalf("%d of %d partitions have no items", len(a.Vain), partitions)
+				}
 				if limit > 0 && size == 0 && float64(a.Read) > 2*float64(limit)+portions {
 					rt.Fatalf("%d items were read in %d partitions for a page of %d", a.Read, partitions, limit)
 				}

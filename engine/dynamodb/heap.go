@@ -2,7 +2,7 @@
 
 package dynamodb
 
-// heap holds elements of which the first one, by some order, is on top.
+// heap keeps elements so that the first one, by some order, is on top.
 type heap[E any] struct {
 	all    []E
 	before func(a, b *E) bool
@@ -14,6 +14,11 @@ func (h *heap[E]) top() *E { return &h.all[0] }
 // push adds an element.
 func (h *heap[E]) push(e E) {
 	h.all = append(h.all, e)
+	h.raise()
+}
+
+// raise moves the last element to its place.
+func (h *heap[E]) raise() {
 	for i := len(h.all) - 1; i > 0; {
 		parent := (i - 1) / 2
 		if !h.before(&h.all[i], &h.all[parent]) {

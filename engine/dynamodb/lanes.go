@@ -39,8 +39,12 @@ func (l *lanes) of(q api.Request) *lane.Lane {
 	return nil
 }
 
-// inTurn executes a request when its turn comes.
+// inTurn executes a request when its turn comes. It does not begin one for which nobody waits any
+// more. So the layers in front of the store stop, too, when they turn one request into many.
 func (s *Store) inTurn(ctx context.Context, c *Call, q api.Request) (api.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	way := s.lanes.of(q)
 	if way == nil {
 		return s.execute(ctx, c, q)

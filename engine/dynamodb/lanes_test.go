@@ -71,6 +71,59 @@ func TestReadsStopWhenNobodyWaits(t *testing.T) {
 	}
 }
 
+// A write of many items stops soon after its client has left, and then none of them is written. It
+// checks the context before each item that it reads or writes.
+func TestWritesStopWhenNobodyWaits(t *testing.T) {
+	s := start(t)
+	s.must(t, "CreateTable", fmt.Sprintf(streamTable, "NEW_IMAGE"))
+	const n = 100
+	var actions, writes []string
+	for i := range n {
+		key := fmt.Sprintf(`"h":{"S":"h"},"r":{"N":"%d"}`, i)
+		s.must(t, "PutItem", `{"TableName":"Tab","Item":{`+key+`,"v":{"S":"x"}}}`)
+		actions = append(actions, `{"Update":{"TableName":"Tab","Key":{`+key+`},"UpdateExpression":"SET v = :new","ConditionExpression":"v = :old","ExpressionAttributeValues":{":old":{"S":"x"},":new":{"S":"y"}}}}`)
+		if i < 25 {
+			writes = append(writes, `{"PutRequest":{"Item":{`+key+`,"v":{"S":"y"}}}}`)
+		}
+	}
+	for _, c := range []struct {
+		operation, body string
+		looks           int // the checks of the context when all is written
+	}{
+		{"TransactWriteItems", `{"TransactItems":[` + strings.Join(actions, ",") + `]}`, 2 * n},
+		{"BatchWriteItem", `{"RequestItems":{"Tab":[` + strings.Join(writes, ",") + `]}}`, 25},
+	} {
+		for left := range c.looks {
+			gone := &patience{Context: context.Background(), left: left}
+			if _, err := s.Do(gone, c.operation, []byte(c.body), nil); !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s goes on when nobody waits after %d checks: %v", c.operation, left, err)
+			}
+			if gone.asked != left+1 {
+				t.Fatalf("%s checks %d times more after nobody waits", c.operation, gone.asked-left-1)
+			}
+		}
+		if got := dig(s.must(t, "Query", `{"TableName":"Tab","KeyConditionExpression":"h = :h","FilterExpression":"v = :y","ExpressionAttributeValues":{":h":{"S":"h"},":y":{"S":"y"}}}`), "Count"); fmt.Sprint(got) != "0" {
+			t.Errorf("%s wrote %v items for nobody", c.operation, got)
+		}
+	}
+	nobody, cancel := context.WithCancel(t.Context())
+	cancel()
+	for operation, body := range map[string]string{
+		"GetItem": `{"TableName":"Tab","Key":{"h":{"S":"h"},"r":{"N":"1"}}}`, "PutItem": `{"TableName":"Tab","Item":{"h":{"S":"new"},"r":{"N":"1"}}}`, "DescribeTable": `{"TableName":"Tab"}`,
+	} {
+		if _, err := s.Do(nobody, operation, []byte(body), nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s begins when nobody waits: %v", operation, err)
+		}
+	}
+	for operation, body := range map[string]string{"TransactWriteItems": actions[0], "BatchWriteItem": writes[1]} {
+		wrapped := `{"TransactItems":[` + body + `]}`
+		if operation == "BatchWriteItem" {
+			wrapped = `{"RequestItems":{"Tab":[` + body + `]}}`
+		}
+		s.must(t, operation, wrapped) // the locks are free
+	}
+}
+
 // A client that fills the lanes with long reads does not keep others from single items, nor another
 // client from its turn. The request of a client that leaves the queue was never carried out.
 func TestLongReadsLeaveRoom(t *testing.T) {

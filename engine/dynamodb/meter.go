@@ -14,9 +14,10 @@ import (
 )
 
 // With Options.Capacity, tables and global indexes have DynamoDB's limits. Each has a model
-// (engine/throughput) that admits a request before anything is read, and that is told what the
-// request took. A write to an index that is too hot is refused before the base table is written,
-// with the index's reason. Without the option the models are nil, and nothing else is checked.
+// (engine/throughput). The model admits a request before the engine reads anything. Afterwards the
+// engine reports to it what the request took. If an index is too hot, the engine refuses a write
+// before it writes to the base table, with the index's reason. Without the option the models are
+// nil, and nothing else is checked.
 
 // meter applies the limits of tables and indexes to requests, and records their cost.
 type meter struct {

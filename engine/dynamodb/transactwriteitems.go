@@ -3,6 +3,7 @@
 package dynamodb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -30,7 +31,7 @@ type action struct {
 	new attribute.Item
 }
 
-func (tx *transactor) transactWriteItems(c *Call, q *api.TransactWriteItems) (api.Response, error) {
+func (tx *transactor) transactWriteItems(ctx context.Context, c *Call, q *api.TransactWriteItems) (api.Response, error) {
 	var in entered
 	actions, err := tx.prepare(&in, q)
 	if err == nil {
@@ -53,7 +54,7 @@ func (tx *transactor) transactWriteItems(c *Call, q *api.TransactWriteItems) (ap
 	h.lockAll(tx.locks, keys)
 	b := tx.space.Pebble.NewBatch()
 	defer b.Close()
-	r, err := tx.transact(c, b, q, actions, token)
+	r, err := tx.transact(ctx, c, b, q, actions, token)
 	switch {
 	case err != nil:
 		var told *exception.Error
@@ -173,8 +174,8 @@ func (tx *transactor) payCancelled(actions []action, op throughput.Op) {
 }
 
 // transact computes a transaction. The caller holds its locks. If the token is known, the
-// transaction has been done before.
-func (tx *transactor) transact(c *Call, b *pebble.Batch, q *api.TransactWriteItems, actions []action, token []byte) (*api.TransactWriteResponse, error) {
+// transaction has been done before. Nothing is done if nobody waits any more.
+func (tx *transactor) transact(ctx context.Context, c *Call, b *pebble.Batch, q *api.TransactWriteItems, actions []action, token []byte) (*api.TransactWriteResponse, error) {
 	done := false
 	if token != nil {
 		digest, found, err := tx.tokens.find(token)
@@ -190,6 +191,9 @@ func (tx *transactor) transact(c *Call, b *pebble.Batch, q *api.TransactWriteIte
 	var wrong reasons
 	size := 0
 	for i := range actions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		a := &actions[i]
 		var err error
 		if a.old, err = c.read(now{tx.space.Pebble}, a.key); err != nil {
@@ -219,6 +223,9 @@ func (tx *transactor) transact(c *Call, b *pebble.Batch, q *api.TransactWriteIte
 	}
 	spents := make([]spent, len(actions))
 	for i := range actions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		a := &actions[i]
 		if a.Kind == api.TransactCheck {
 			spents[i] = spent{base: api.WriteUnits(a.old.size, 0)}

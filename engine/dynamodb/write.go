@@ -152,8 +152,8 @@ func (wr *writer) commit(c *Call, b *pebble.Batch, leave func()) error {
 	return wr.space.Wait(b)
 }
 
-// refuse releases the locks and waits until all that was read under them is durable. A crash must
-// not take back what a client was told.
+// refuse releases the locks and waits until everything that was read under them is durable. A crash
+// must not undo what the answer shows to the client.
 func (wr *writer) refuse(h *held, leave func()) error {
 	unsynced := h.unsynced()
 	h.unlock()

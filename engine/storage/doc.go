@@ -7,9 +7,9 @@
 //
 // # Promises
 //
-//  1. An acknowledged write (Sync) survives the death of the process and of the
-//     machine. A batch is there whole or not at all, over all its partitions
-//     and tables. Concurrent writers share one fsync.
+//  1. An acknowledged write (Sync) survives the death of the process and of the machine. A batch is
+//     stored as a whole or not at all, over all its partitions and tables. Concurrent writers share
+//     one fsync.
 //  2. The result of a read depends on the mutations and on Query.Now, not on the
 //     order in which mutations arrived: every mutation is reconciled as Cassandra
 //     does (reconcile.go), and data that Cassandra calls shadowed never comes back.

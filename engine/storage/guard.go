@@ -48,8 +48,8 @@ func (g *Guard) Unlock() {
 }
 
 // Settle waits until everything that was visible under the guard is durable. Call it before or
-// after Unlock when a result that was only read is reported, so that no crash undoes what a
-// client was told.
+// after Unlock, before you report a result that was only read. So no crash undoes what the client
+// has seen.
 func (g *Guard) Settle() error {
 	if g.db.options.Periodic {
 		return nil

@@ -7,8 +7,9 @@ import "unsafe"
 // longRow is the least size of a stored row for which Query.Room is called, in bytes.
 const longRow = 64 << 10
 
-// takes returns how much memory the load of a stored row takes: so many copies of what is stored, what
-// the caller makes of the wanted cells, and a Cell for each, unless they are packed.
+// takes returns how much memory it takes to load a stored row: the given number of copies of the
+// stored bytes, the memory that the caller needs for the wanted cells, and a Cell for each, unless
+// they are packed.
 func (q *Query) takes(stored []byte, copies int) int {
 	var in rowReader
 	var c cellData
@@ -29,9 +30,9 @@ func (q *Query) takes(stored []byte, copies int) int {
 	}
 }
 
-// makeRoom makes room for the row at Pebble's iterator, beside what the iterator holds already. While it
-// waits, it lets go of the row; so the caller must take key and value again. makeRoom returns false
-// after an error.
+// makeRoom waits for memory for the row at Pebble's iterator, in addition to the memory that the
+// iterator has already. While it waits, it releases the row. So the caller must read key and value
+// again. makeRoom returns false after an error.
 func (it *Iterator) makeRoom(copies int) bool {
 	if it.query.Room == nil || len(it.pebble.Value()) < longRow {
 		return true

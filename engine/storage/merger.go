@@ -63,8 +63,8 @@ func (m *valueMerger) MergeOlder(operand []byte) error {
 	return m.add(operand)
 }
 
-// merging bounds the memory of all long merges that are under way. A merge only waits for other merges
-// here, of which the oldest never waits. So it need not give up.
+// merging bounds the memory of all long merges that are under way. A merge only waits for other
+// merges, and the oldest merge never waits. So it need not give up.
 var merging = budget.New(64<<20, math.MaxInt64).Client()
 
 // longMerge is the size of a merge, in bytes, from which it counts.

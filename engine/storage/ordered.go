@@ -16,7 +16,8 @@ import (
 // order (value.Type.Compare). So Pebble's default comparer, bloom filters and ranges need not know
 // types, and equal values (decimal 1.0 and 1.00) have one key. The value is decoded from the form.
 // If a type has several serialized forms for one value, the form decodes to the canonical one. If
-// the written bytes differ from it, they are stored beside the row (rowData.originals) or the path.
+// the written bytes differ from it, the store keeps them beside the row (rowData.originals) or the
+// path.
 //
 // A component is a marker and, for a value, its body:
 //

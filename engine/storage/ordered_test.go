@@ -199,7 +199,7 @@ func TestOrderedGrows(t *testing.T) {
 	grown := value.UDTOf("k", "u", []string{"a", "b", "c"}, append(slices.Clone(orderedTypes["udt"].Elems), value.Native(value.Int)), true)
 	for _, name := range []string{"udt", "list<udt>", "udt of udt"} {
 		before := orderedTypes[name]
-		now := before.Replace(grown)
+		now := (&value.Replacer{With: grown}).Replace(before)
 		rapid.Check(t, func(t *rapid.T) {
 			v, desc := genSerialized(t, before), rapid.Bool().Draw(t, "desc")
 			was, err := appendClustering(nil, &ClusteringColumn{Type: before, Desc: desc}, v)

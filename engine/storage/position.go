@@ -82,9 +82,9 @@ func (t *Table) Between(from, to []byte, q *Query) *Iterator {
 	return it
 }
 
-// partitionAt returns the common beginning of the keys of the position's partition (or all of the
-// position if it ends within the partition key), and the position's clustering as it stands in the
-// keys of rows; nil: the position has none.
+// partitionAt returns the common beginning of the keys of the position's partition, or all of the
+// position if it ends within the partition key. It also returns the position's clustering in the
+// form that it has in the keys of rows; nil: the position has none.
 func (t *Table) partitionAt(position []byte) (key, clustering []byte) {
 	key = append(appendTablePrefix(nil, &t.spec.ID), position...)
 	for n := tokenEnd; n < len(key); {

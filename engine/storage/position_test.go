@@ -65,8 +65,8 @@ func compareBetween(t *rapid.T, m *model, table *Table, now int64) {
 	}
 }
 
-// A position is split into the parts that it was made of, and a beginning of it into as many of
-// them as it has.
+// A position is split into the parts from which it was made. The beginning of a position is split
+// into as many parts as it has.
 func TestSplitPosition(t *testing.T) {
 	db := openTest(t)
 	table := mustTable(t, db, modelSpec)

@@ -58,8 +58,8 @@ type Query struct {
 	Packed bool
 
 	// Room is called before a long row is loaded, with the memory that it will take, in bytes. If wait
-	// is false and there is no room now, Room returns false. The read then lets go of the row, and
-	// calls Room again with wait. Room's error ends the read. nil: there is room.
+	// is false and there is no room now, Room returns false. The read then releases the row, and calls
+	// Room again with wait. Room's error ends the read. nil: there is room.
 	Room func(bytes int, wait bool) (bool, error)
 
 	// View, if not nil, is the state to read; nil means the latest.

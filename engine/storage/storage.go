@@ -102,7 +102,7 @@ type DB struct {
 }
 
 // Open opens the store in dir. It creates a store if there is none. The errors are ErrInUse,
-// ErrForeign, ErrNewer and ErrCorrupt, and say so in plain words.
+// ErrForeign, ErrNewer and ErrCorrupt. Their texts say what is wrong.
 func Open(dir string, o Options) (*DB, error) {
 	o = o.withDefaults()
 	if err := o.FS.MkdirAll(dir, 0o755); err != nil {

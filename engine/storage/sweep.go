@@ -88,7 +88,7 @@ func (d *deletions) earliest() int64 {
 	return due
 }
 
-// Sweep removes now everything that may be removed at the Clock's time, in all tables that have a
+// Sweep removes all data that may be removed at the Clock's present time, in all tables that have a
 // handle. Tests and operators call it. It also runs every SweepInterval, but then only for tables
 // that are due.
 func (db *DB) Sweep() error { return db.sweep(true) }

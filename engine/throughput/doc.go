@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package throughput models how much DynamoDB and Amazon Keyspaces let a table do in a second: its
-// partitions, their limits, and how these grow. It holds figures and no data. A store asks it
-// before a request (Admit) and tells it afterwards how much the request took (Spend).
+// partitions, their limits, and how these grow. It keeps figures and no data. A store asks it
+// before a request (Admit), and reports afterwards how much the request took (Spend).
 //
 // # The model
 //
@@ -32,7 +32,8 @@
 //     not with one hot item, nor with sort keys that only increase. A table with a
 //     local secondary index is split only between partition keys;
 //   - for size, at Limits.PartitionBytes;
-//   - for on-demand growth: Limits.SplitAfter after a new peak, to bear twice the peak.
+//   - for on-demand growth: Limits.SplitAfter after a new peak, so that the table can take twice
+//     the peak.
 //
 // # Differences from AWS
 //

@@ -17,7 +17,7 @@ var dynamo = &application{
 	Sharded:   "all tables over 4 shards, and on the engine index `Msg-Time-index` over 3: dynalite takes no index with two partition key attributes",
 	Explained: []explanation{{
 		Settings: []string{reference, door, doorSharded}, Tests: []string{"TestTx", "TestTxRetry"}, LeftOut: true,
-		Why: "dynalite has no transactions: it answers `UnknownOperationException`, and a failure in `TestTxRetry` ends the run. They run on the engine.",
+		Why: "dynalite has no transactions and answers `UnknownOperationException`. A failure in `TestTxRetry` would end the run. The tests run on the engine.",
 	}},
 }
 

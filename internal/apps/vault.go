@@ -11,6 +11,6 @@ var vault = &application{
 	Sharded: "its only table over 4 shards",
 	Explained: []explanation{{
 		Settings: []string{reference, door, doorSharded}, Tests: []string{"TestDynamoDBBackendUpdateReadWriteCapacity"}, Racy: true,
-		Why: "The test reads the new capacity right after UpdateTable, without waiting for it as one has to; dynalite, as DynamoDB does, changes it a moment later.",
+		Why: "The test reads the new capacity right after UpdateTable and does not wait for it. But dynalite, like DynamoDB, changes the capacity a moment later.",
 	}},
 }

@@ -66,7 +66,7 @@ func attackCatalogue(f *field) error {
 
 // eachStore attacks the embedded engine and, if there is a Cassandra, a door in front of it, each
 // for half of the time. direct is the Cassandra's address.
-func (f *field) eachStore(name string, attack func(s *server, direct string) error) error {
+func (f *field) eachStore(name string, attack func(s *server, direct string) error, flags ...string) error {
 	all := f.until
 	stores := []string{""}
 	if f.cassandra != "" {
@@ -75,11 +75,11 @@ func (f *field) eachStore(name string, attack func(s *server, direct string) err
 	for i, direct := range stores {
 		// The remaining attacks share the remaining time equally.
 		f.until = time.Now().Add(time.Until(all) / time.Duration(len(stores)-i))
-		var flags []string
+		front := slices.Clone(flags)
 		if direct != "" {
-			flags = []string{"--cassandra", direct}
+			front = append(front, "--cassandra", direct)
 		}
-		s, err := f.newServer(fmt.Sprintf("%s-%d", name, i), flags...)
+		s, err := f.newServer(fmt.Sprintf("%s-%d", name, i), front...)
 		if err != nil {
 			return err
 		}
@@ -175,14 +175,14 @@ func (f *field) reach(s *server, version primitive.ProtocolVersion, text string)
 	// Two errors may differ. It is no secret which of a statement's faults is reported, nor that
 	// the name is reserved.
 	if answers[0] != answers[1] && whole[0].Kind != difftest.Error {
-		f.fault("the hidden keyspace is told from an absent one", "%s in keyspace %v (v%d): %q\n%s: %.500s\n%s: %.500s", how, inKeyspace, version, text, hiddenName, answers[0], absentName, answers[1])
+		f.fault("the hidden keyspace differs from an absent one", "%s in keyspace %v (v%d): %q\n%s: %.500s\n%s: %.500s", how, inKeyspace, version, text, hiddenName, answers[0], absentName, answers[1])
 	}
 	if whole[0].Kind == difftest.Keyspace || showsHidden(whole[0]) {
 		f.fault("the hidden keyspace is reached", "%s in keyspace %v (v%d): %q\n%.500s", how, inKeyspace, version, text, answers[0])
 	}
 }
 
-// property is what a client may see of a sharded table's layout.
+// property is the part of a sharded table's layout that a client may see.
 var property = regexp.MustCompile(`write_sharding = \{[^}]*\}`)
 
 // showsHidden reports whether a cell of any row names the hidden keyspace, or holds a layout as the

@@ -19,7 +19,7 @@ import (
 )
 
 // attackDoors uses two doors on one store, and meanwhile drops and creates tables there with
-// another layout or none. It attacks the CQL doors if there is a Cassandra. The DynamoDB doors are
+// another layout or none, and changes their layouts while they are used. It attacks the CQL doors if there is a Cassandra. The DynamoDB doors are
 // in front of an evenkeel that shards nothing.
 func attackDoors(f *field) error {
 	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"} {
@@ -61,7 +61,8 @@ func attackDoors(f *field) error {
 		r := f.fork()
 		wg.Go(func() {
 			for n := 0; !f.over(); n++ {
-				f.itemsLife(r, doors, fmt.Sprintf("Life%d", i))
+				// A table can remain in use by its change of layout for minutes.
+				f.itemsLife(r, doors, fmt.Sprintf("Life%d.%d", i, n))
 			}
 		})
 	}
@@ -82,6 +83,10 @@ func oneQuery(addr string, texts ...string) error {
 	}
 	return nil
 }
+
+// lease is how long a DynamoDB door may use what it has read of the catalogue. A write that takes longer
+// may have an unknown outcome.
+const lease = 2 * time.Second
 
 // These are the phases of a table. From the acknowledgement of its creation until its drop, the
 // table must exist: it is settled.
@@ -125,6 +130,9 @@ func (f *field) cqlLife(r *rand.Rand, doors [2]*server, table string) {
 		}
 		time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
 	}
+	if r.IntN(3) == 0 {
+		f.changeLayout(r, doors, table, create)
+	}
 	phase.Store(changing) // no write is acknowledged from here on
 	time.Sleep(20 * time.Millisecond)
 	f.foundAtBoth(doors, table, create, &acked)
@@ -134,6 +142,41 @@ func (f *field) cqlLife(r *rand.Rand, doors [2]*server, table string) {
 	time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
 	close(end)
 	wg.Wait()
+}
+
+// changeLayout gives a table another layout at one door, and returns when either door says that the
+// change is over.
+func (f *field) changeLayout(r *rand.Rand, doors [2]*server, table, create string) {
+	change := "ALTER TABLE " + table + " WITH write_sharding = " + pick(r, "{'shards': '4'}", "{'shards': '9'}", "{'shards': '2'}", "{}")
+	if err := oneQuery(doors[r.IntN(2)].cql, change); err != nil {
+		if !strings.Contains(err.Error(), "write_sharding: ") {
+			f.fault("a layout cannot be changed", "%s: %s: %v", create, change, err)
+		}
+		return // it is refused for this table, which docs/reshard.md says
+	}
+	begun, last := time.Now(), ""
+	for ; time.Since(begun) < 2*time.Minute && f.ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		c, err := difftest.Dial(doors[r.IntN(2)].cql, primitive.ProtocolVersion5, "", "")
+		if err != nil {
+			continue
+		}
+		a, err := c.Query(difftest.Request{Query: "ALTER TABLE " + table + " WITH write_sharding = {'change': 'status'}"})
+		if err == nil && a.Kind == difftest.Rows && len(a.Rows) == 1 {
+			last = string(a.Rows[0][0])
+		} else {
+			last = fmt.Sprint(a, err)
+		}
+		if strings.Contains(last, `"settled"`) {
+			_, _ = c.Query(difftest.Request{Query: "ALTER TABLE " + table + " WITH write_sharding = {'change': 'finish'}"}) // the status shows what it did
+		}
+		c.Close()
+		if strings.Contains(last, `"none"`) {
+			return
+		}
+	}
+	if f.ctx.Err() == nil {
+		f.fault("a change of layout does not end", "%s: %s: after %v %s", create, change, time.Since(begun), last)
+	}
 }
 
 // useRows writes and reads at a door, with texts and with ids prepared in earlier lives.
@@ -288,6 +331,14 @@ func (f *field) itemsLife(r *rand.Rand, doors [2]*server, table string) {
 	}
 	phase.Store(settled)
 	time.Sleep(time.Duration(300+r.IntN(1500)) * time.Millisecond)
+	moving := r.IntN(3) == 0
+	if moving {
+		a, err := doors[r.IntN(2)].items().Do("TagResource", fmt.Sprintf(`{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/%s","Tags":[{"Key":"write-sharding","Value":"shards=%d"}]}`, table, pick(r, 3, 4, 9)))
+		if err != nil || a.Status != http.StatusOK {
+			f.fault("a layout cannot be changed", "%s: %v %v", create, a, err)
+		}
+		time.Sleep(time.Duration(r.IntN(15_000)) * time.Millisecond)
+	}
 	phase.Store(changing)
 	time.Sleep(20 * time.Millisecond)
 	for i, door := range doors {
@@ -322,7 +373,8 @@ func (f *field) itemsLife(r *rand.Rand, doors [2]*server, table string) {
 			return true
 		})
 	}
-	if a, err := doors[r.IntN(2)].items().Do("DeleteTable", fmt.Sprintf(`{"TableName":%q}`, table)); err != nil || a.Status != http.StatusOK {
+	a, err = doors[r.IntN(2)].items().Do("DeleteTable", fmt.Sprintf(`{"TableName":%q}`, table))
+	if inUse := moving && strings.Contains(fmt.Sprint(a.Body), "ResourceInUse"); err != nil || a.Status != http.StatusOK && !inUse {
 		f.fault("a table cannot be dropped", "%s: %v %v", create, a, err)
 	}
 	time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
@@ -344,9 +396,9 @@ func (f *field) useItems(r *rand.Rand, door dynamodiff.Target, table string, wri
 		case 2:
 			operation, body = "DescribeTable", fmt.Sprintf(`{"TableName":%q}`, table)
 		}
-		before := phase.Load()
+		before, begun := phase.Load(), time.Now()
 		a, err := door.Do(operation, body)
-		after := phase.Load()
+		after, took := phase.Load(), time.Since(begun)
 		f.sent.Add(1)
 		text := fmt.Sprint(a.Body)
 		switch {
@@ -359,7 +411,7 @@ func (f *field) useItems(r *rand.Rand, door dynamodiff.Target, table string, wri
 			if operation == "PutItem" && before == settled && after == settled {
 				acked.Store(n, true)
 			}
-		case (before != settled || after != settled) && strings.Contains(text, "whether the write was done is not known"): // it was under way for longer than the lease
+		case (before != settled || after != settled || took > lease/2) && strings.Contains(text, "whether the write was done is not known"): // it was under way for longer than the lease
 		case before == settled && after == settled, a.Status >= 500, !strings.Contains(text, "ResourceNotFound") && !strings.Contains(text, "ResourceInUse"):
 			f.fault(fmt.Sprintf("an error beside a table that is created or deleted, settled %v", before == settled && after == settled), "%s %s: %v", operation, body, a)
 		}

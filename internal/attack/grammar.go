@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ type grammar struct {
 	pk, ck, statics, regs []attribute
 	counters, random      bool
 	fields                []string // further fields that type u was given
+	added                 int      // how many columns were added
 	writing               bool     // the statement that is drawn is a write
 }
 
@@ -259,6 +261,27 @@ func (g *grammar) create() string {
 	return fmt.Sprintf("CREATE TABLE t (%s, PRIMARY KEY ((%s), %s)) WITH CLUSTERING ORDER BY (%s)", strings.Join(parts, ", "), names(g.pk), names(g.ck), strings.Join(order, ", "))
 }
 
+// alter adds a column, or drops one that was added.
+func (g *grammar) alter() string {
+	last := len(g.regs) - 1
+	if strings.HasPrefix(g.regs[last].name, "y") && g.IntN(2) == 0 {
+		name := g.regs[last].name
+		g.regs = g.regs[:last]
+		return "ALTER TABLE t DROP " + name
+	}
+	c := attribute{name: fmt.Sprintf("y%d", g.added)}
+	c.typ, c.draw = g.drawType(valueType, 2)
+	for c.ofU() { // widens looks at the columns that the table has now
+		c.typ, c.draw = g.drawType(valueType, 2)
+	}
+	for range 3 {
+		c.literals = append(c.literals, c.draw())
+	}
+	g.added++
+	g.regs = append(g.regs, c)
+	return "ALTER TABLE t ADD " + c.name + " " + c.typ
+}
+
 func names(cs ...[]attribute) string {
 	var out []string
 	for _, c := range slices.Concat(cs...) {
@@ -338,10 +361,10 @@ func (g *grammar) slice() []string {
 func (g *grammar) using(ttl bool) string {
 	switch g.IntN(6) {
 	case 0:
-		return fmt.Sprintf(" USING TIMESTAMP %d", 1+g.IntN(9))
+		return fmt.Sprintf(" USING TIMESTAMP %d", pick(g.Rand, int64(1+g.IntN(9)), int64(1+g.IntN(9)), 0, -1, math.MinInt64+1, math.MaxInt64))
 	case 1:
 		if ttl {
-			return " USING TTL 100000"
+			return " USING TTL " + pick(g.Rand, "100000", "100000", "0", "630720000", "630720001", "-1")
 		}
 	case 2:
 		return fmt.Sprintf(" USING TIMESTAMP %d", 4_000_000_000_000_000+g.IntN(3))
@@ -358,7 +381,7 @@ func (g *grammar) write() string {
 	case 4, 5:
 		return g.update(true)
 	case 6, 7:
-		// What a counter is after a deletion is not defined: Cassandra goes on from its cache.
+		// The value of a counter after a deletion is not defined: Cassandra goes on from its cache.
 		if g.counters {
 			return g.update(true)
 		}
@@ -469,13 +492,16 @@ func (g *grammar) condition() string {
 		return pick(g.Rand, append(values, c.name+" IN "+g.list(c), "n = null", "n > 0", "n IN (1, null)")...)
 	}
 	compare := func(v string) string { return c.name + pick(g.Rand, " = ", " != ", " < ", " >= ") + v }
-	// A comparison with null is an error, unless another condition is tested first and does not
-	// hold. Cassandra tests the conditions of a statement in an order that is not defined.
+	// A comparison with null or with an empty collection may be an error, unless another condition is
+	// tested first and does not hold. Cassandra tests the conditions of a statement in an order that is
+	// not defined.
+	alone := []string{"null", "[]", "{}"}
 	test := func() string {
-		if g.IntN(3) > 0 {
-			return among(compare(g.value(c)))
+		v, other := g.value(c), g.literal(c)
+		if g.IntN(3) > 0 || slices.Contains(alone, v) || slices.Contains(alone, other) {
+			return among(compare(v))
 		}
-		return among(compare(g.literal(c))) + " AND " + among(compare(g.literal(c)))
+		return among(compare(v)) + " AND " + among(compare(other))
 	}
 	where := strings.Join(append(g.keys(g.pk, 100), g.keys(g.ck, 100)...), " AND ")
 	switch g.IntN(5) {

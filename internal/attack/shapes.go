@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// shapes draws DynamoDB requests from their words alone: which member a request may have, and what
-// an expression may say, is not known here. room bounds how many values one request has.
+// shapes draws DynamoDB requests from their words alone. It does not know which member a request
+// may have, or what is correct in an expression. room bounds how many values one request has.
 type shapes struct {
 	*rand.Rand
 	room int
@@ -112,7 +112,7 @@ func (s *shapes) value() any {
 	}
 }
 
-// expression draws the words of an expression, mostly in an order that it may have.
+// expression draws the words of an expression, mostly in a correct order.
 func (s *shapes) expression() string {
 	operand := func() string {
 		return pick(s.Rand, fmt.Sprint("#n", s.IntN(9)), fmt.Sprint(":v", s.IntN(9)), "n", "t", "l[0]", "v.n1", "?", "'a'", "7", "size(t)", "if_not_exists(t, :v1)", "list_append(l, l)", "attribute_exists(n)", "contains(t, :v2)", "<<1, 1>>", "[1, 'a']", "{'a': 1}")

@@ -17,6 +17,7 @@ import (
 type watch struct {
 	f           *field
 	target, odd *server
+	inFront     bool    // odd is the Cassandra that target is in front of
 	memory      float64 // bytes before the attack
 	goroutines  float64
 	stopped     chan struct{}
@@ -24,9 +25,10 @@ type watch struct {
 
 	mu   sync.Mutex
 	slow map[string]map[*server]time.Duration // the slowest read of each kind
+	lost []string                             // reads that failed in front of Cassandra
 	most float64
-	// held and live are the server's figures at the peak: bytes held of the budget, and in the
-	// heap.
+	// held and live are the server's figures at the peak: the bytes that requests use of the
+	// budget, and those in the heap.
 	held, live float64
 }
 
@@ -41,9 +43,17 @@ const (
 	memoryAllowed = 2 * 400_000_000
 )
 
-// newWatch measures until finish, and includes DynamoDB's door if items is set.
-func newWatch(f *field, target, odd *server, items bool) (*watch, error) {
-	w := &watch{f: f, target: target, odd: odd, stopped: make(chan struct{}), slow: map[string]map[*server]time.Duration{}}
+// In front of Cassandra: silence is the time for which a host must say nothing before the door gives its
+// connections up, and unanswered the time after which it gives up a request. Reads that fail are no
+// faults of the door if Cassandra itself was silent as long: the attack may take all of its memory.
+const (
+	silence    = 10 * time.Second
+	unanswered = 75 * time.Second
+)
+
+// newWatch measures until finish.
+func newWatch(f *field, target, odd *server, inFront bool) (*watch, error) {
+	w := &watch{f: f, target: target, odd: odd, inFront: inFront, stopped: make(chan struct{}), slow: map[string]map[*server]time.Duration{}}
 	var err error
 	if w.memory, err = target.metric("process_resident_memory_bytes"); err != nil {
 		return nil, err
@@ -52,14 +62,7 @@ func newWatch(f *field, target, odd *server, items bool) (*watch, error) {
 		return nil, err
 	}
 	for _, s := range []*server{target, odd} {
-		w.probe("SELECT key FROM system.local", s, w.cqlProbe(s))
-		if !items {
-			continue
-		}
-		w.probe("GetItem", s, func() error {
-			_, err := s.items().Do("GetItem", `{"TableName":"probe","Key":{"h":{"S":"a"}}}`)
-			return err
-		})
+		w.probe(cqlRead, s, w.cqlProbe(s))
 	}
 	w.wg.Go(func() {
 		for w.wait(100 * time.Millisecond) {
@@ -77,6 +80,18 @@ func newWatch(f *field, target, odd *server, items bool) (*watch, error) {
 	return w, nil
 }
 
+// probeItems times reads of the DynamoDB doors, too.
+func (w *watch) probeItems() {
+	for _, s := range []*server{w.target, w.odd} {
+		w.probe("GetItem", s, func() error {
+			_, err := s.items().Do("GetItem", `{"TableName":"probe","Key":{"h":{"S":"a"}}}`)
+			return err
+		})
+	}
+}
+
+const cqlRead = "SELECT key FROM system.local"
+
 // cqlProbe reads on one connection, and connects again after an error.
 func (w *watch) cqlProbe(s *server) func() error {
 	var c *difftest.Conn
@@ -86,7 +101,7 @@ func (w *watch) cqlProbe(s *server) func() error {
 				return err
 			}
 		}
-		a, err := c.Query(difftest.Request{Query: "SELECT key FROM system.local"})
+		a, err := c.Query(difftest.Request{Query: cqlRead})
 		switch {
 		case err != nil:
 			c.Close()
@@ -120,9 +135,14 @@ func (w *watch) probe(kind string, s *server, ask func() error) {
 			took := time.Since(begun)
 			w.mu.Lock()
 			w.slow[kind][s] = max(w.slow[kind][s], took)
+			if err != nil && w.inFront {
+				w.lost = append(w.lost, fmt.Sprintf("%s at %s: %v after %v", kind, s.cql, err, took))
+			}
 			w.mu.Unlock()
 			if err != nil {
-				w.f.fault("a read beside the attack fails", "%s: %v after %v", kind, err, took)
+				if !w.inFront {
+					w.f.fault("a read beside the attack fails", "%s: %v after %v", kind, err, took)
+				}
 				if !w.wait(time.Second) || !s.alive() {
 					return
 				}
@@ -135,7 +155,11 @@ func (w *watch) probe(kind string, s *server, ask func() error) {
 func (w *watch) finish() {
 	f := w.f
 	var last string
-	for deadline := time.Now().Add(time.Minute); w.target.alive(); time.Sleep(200 * time.Millisecond) {
+	patience := time.Minute
+	if w.inFront {
+		patience += unanswered
+	}
+	for deadline := time.Now().Add(patience); w.target.alive(); time.Sleep(200 * time.Millisecond) {
 		running, err := w.target.metric("evenkeel_cql_requests_in_flight")
 		goroutines, err2 := w.target.metric("go_goroutines")
 		if err == nil && err2 == nil && running <= 1 && goroutines <= w.goroutines+50 {
@@ -143,12 +167,20 @@ func (w *watch) finish() {
 		}
 		last = fmt.Sprintf("%v requests in flight, %v goroutines, %v before", running, goroutines, w.goroutines)
 		if time.Now().After(deadline) {
-			f.fault("work goes on when nobody waits", "a minute after the attack: %s", last)
+			f.fault("work goes on when nobody waits", "%v after the attack: %s", patience, last)
 			break
 		}
 	}
 	close(w.stopped)
 	w.wg.Wait()
+	stood := w.slow[cqlRead][w.odd]
+	if stood >= silence && len(w.lost) > 0 {
+		fmt.Printf("  Cassandra itself stood still for %v; %d reads failed, the first of them %s\n", stood.Round(time.Millisecond), len(w.lost), w.lost[0])
+		w.lost = nil
+	}
+	for _, text := range w.lost {
+		f.fault("a read beside the attack fails", "%s; Cassandra itself answered within %v", text, stood)
+	}
 	for kind, by := range w.slow {
 		fmt.Printf("  %s: slowest %v; on the server that is not attacked %v\n", kind, by[w.target].Round(time.Millisecond), by[w.odd].Round(time.Millisecond))
 		if by[w.target] > max(atAnyRate, slower*by[w.odd]) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,26 +22,13 @@ import (
 
 // attackWork sends requests that ask for as much as possible. Half of the clients leave before the
 // answer.
-func attackWork(f *field) error {
-	if err := f.work(false); err != nil || f.cassandra == "" {
-		return err
-	}
-	f.until = time.Now().Add(time.Until(f.until) + time.Minute)
-	return f.work(true)
-}
+func attackWork(f *field) error { return f.eachStore("work", f.work, "--memory", memoryBudget) }
 
-func (f *field) work(inFront bool) error {
-	flags := []string{"--memory", memoryBudget}
-	if inFront {
-		flags = append(flags, "--cassandra", f.cassandra)
-	}
-	target, err := f.newServer(fmt.Sprintf("work-%v", inFront), flags...)
-	if err != nil {
-		return err
-	}
-	defer target.close(f)
-	odd := &server{cql: f.cassandra} // where Cassandra is slow itself, the door is not at fault
+func (f *field) work(target *server, direct string) error {
+	inFront := direct != ""
+	odd := &server{cql: direct} // where Cassandra is slow itself, the door is not at fault
 	if !inFront {
+		var err error
 		if odd, err = f.newServer("odd"); err != nil {
 			return err
 		}
@@ -54,16 +42,19 @@ func (f *field) work(inFront bool) error {
 	if err := fillWork(f, target, inFront); err != nil {
 		return err
 	}
-	w, err := newWatch(f, target, odd, !inFront)
+	w, err := newWatch(f, target, odd, inFront)
 	if err != nil {
 		return err
+	}
+	if !inFront {
+		w.probeItems()
 	}
 	var wg sync.WaitGroup
 	for range 6 {
 		r := f.fork()
 		wg.Go(func() {
 			for !f.over() && target.alive() {
-				askMuch(f, r, target)
+				pick(r, askMuch, askMuch, askMuch, askMuch, askMuch, askMuch, askManyStatements, askWide)(f, r, target)
 			}
 		})
 	}
@@ -305,7 +296,8 @@ func askMuch(f *field, r *rand.Rand, s *server) {
 		wg.Go(func() {
 			c, err := difftest.Dial(s.cql, version, "", "")
 			if err != nil {
-				if s.alive() {
+				// In front of Cassandra the watch judges whether Cassandra can be reached.
+				if s.alive() && !slices.Contains(s.flags, "--cassandra") {
 					f.fault("a client cannot connect", "%v", err)
 				}
 				return
@@ -414,7 +406,8 @@ func askManyItems(f *field, r *rand.Rand, s *server) {
 			}
 			defer resp.Body.Close()
 			text, err := io.ReadAll(resp.Body)
-			// Where the budget of memory is taken, requests that need much of it are refused: SDKs repeat them.
+			// If the memory budget is used up, the server refuses requests that need much memory: SDKs repeat
+			// them.
 			busy := resp.StatusCode == http.StatusServiceUnavailable && bytes.Contains(text, []byte("too many long requests"))
 			if err == nil && resp.StatusCode >= 500 && !busy {
 				f.fault("server error", "%s %.600s: %d %.600s", operation, body, resp.StatusCode, text)

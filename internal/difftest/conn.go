@@ -26,6 +26,7 @@ type Conn struct {
 	raw     *bufio.Reader
 	framed  bool // v5 after STARTUP: frames are in segments
 	stream  int16
+	limit   time.Duration // of one request
 
 	frames   frame.Codec
 	compress bool // v4: frames after STARTUP are compressed
@@ -34,22 +35,29 @@ type Conn struct {
 
 const requestLimit = 60 * time.Second
 
+const dialLimit = 10 * time.Second
+
 // Dial connects and starts up, with credentials if username is not empty.
 func Dial(addr string, version primitive.ProtocolVersion, username, password string) (*Conn, error) {
-	return dial(addr, version, username, password, false)
+	return dial(addr, version, username, password, false, dialLimit, requestLimit)
+}
+
+// DialWithin dials a connection whose requests, and the dialling, may each take so long.
+func DialWithin(limit time.Duration, addr string, version primitive.ProtocolVersion) (*Conn, error) {
+	return dial(addr, version, "", "", false, limit, limit)
 }
 
 // DialLZ4 dials a connection that uses compression.
 func DialLZ4(addr string, version primitive.ProtocolVersion, username, password string) (*Conn, error) {
-	return dial(addr, version, username, password, true)
+	return dial(addr, version, username, password, true, dialLimit, requestLimit)
 }
 
-func dial(addr string, version primitive.ProtocolVersion, username, password string, compress bool) (*Conn, error) {
-	nc, err := net.DialTimeout("tcp", addr, 10*time.Second)
+func dial(addr string, version primitive.ProtocolVersion, username, password string, compress bool, toDial, toAnswer time.Duration) (*Conn, error) {
+	nc, err := net.DialTimeout("tcp", addr, toDial)
 	if err != nil {
 		return nil, fmt.Errorf("difftest: %w", err)
 	}
-	c := &Conn{version: version, nc: nc, raw: bufio.NewReaderSize(nc, 64<<10), frames: frame.NewCodec(), segments: segment.NewCodec()}
+	c := &Conn{version: version, nc: nc, raw: bufio.NewReaderSize(nc, 64<<10), frames: frame.NewCodec(), segments: segment.NewCodec(), limit: toAnswer}
 	c.r = c.raw
 	startup := message.NewStartup()
 	if compress {
@@ -115,7 +123,7 @@ func (c *Conn) call(m message.Message, payload map[string][]byte) (*frame.Frame,
 }
 
 func (c *Conn) roundTrip(b []byte) (*frame.Frame, error) {
-	if err := c.nc.SetDeadline(time.Now().Add(requestLimit)); err != nil {
+	if err := c.nc.SetDeadline(time.Now().Add(c.limit)); err != nil {
 		return nil, err
 	}
 	if err := c.write(b); err != nil {

@@ -23,22 +23,70 @@ import (
 // changes are of all keys or of one, and some are taken back. What may differ is as in
 // TestLaw. Reads of indexes page by page are those of TestIndexesAcrossChanges of package run.
 func TestLawAcrossChanges(t *testing.T) {
+	histories, moved, fromPlain, _ := lawAcrossChanges(t, false)
+	if moved == 0 {
+		t.Error("no layout was changed")
+	}
+	t.Logf("steps from plain tables: %v", fromPlain)
+	for _, step := range []string{"preparing", "looking", "stubbing", "moving", "closing", "settled", "dropping", "leaving"} {
+		if histories >= usualHistories && fromPlain[step] == 0 {
+			t.Errorf("no plain table was in step %s", step)
+		}
+	}
+}
+
+// TestLawAcrossChangesOfBuckets is TestLawAcrossChanges for tables whose sort keys tell times. Layouts have
+// buckets of time, too.
+func TestLawAcrossChangesOfBuckets(t *testing.T) {
+	histories, _, _, buckets := lawAcrossChanges(t, true)
+	t.Logf("steps: %v", buckets)
+	for _, way := range []string{"from buckets to buckets", "from buckets to shards", "from shards to buckets", "from a plain table to buckets"} {
+		for _, step := range []string{"looking", "stubbing", "moving", "closing"} {
+			if histories >= usualHistories && buckets[way+", "+step] == 0 {
+				t.Errorf("no change %s was in step %s", way, step)
+			}
+		}
+	}
+}
+
+// lawAcrossChanges compares histories. It returns their number and the number of steps, and counts the steps
+// from plain tables, and those to and from buckets of time. withTimes says that sort keys tell times.
+func lawAcrossChanges(t *testing.T, withTimes bool) (histories, moved int, fromPlain, buckets map[string]int) {
 	router, url := endpoint.Start(t, run.Options{Fanout: 4, Caution: time.Nanosecond})
 	plain, sharded := engineDoor(t, 1), Target{Name: "sharded", URL: url}
-	moved, fromPlain := 0, map[string]int{}
+	fromPlain, buckets = map[string]int{}, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
+		histories++
 		created, plainly := false, false
+		var keys *times // nil: the sort keys tell no times
 		step := func(h *history) {
 			if !created || rapid.IntRange(0, 2).Draw(t, "change") > 0 {
 				return
 			}
-			if plainly {
-				var s struct{ Phase string }
+			if plainly || keys != nil {
+				var s struct {
+					Phase  string
+					Number int    `json:"from"`
+					From   string `json:"from_layout"`
+					To     string `json:"to_layout"`
+				}
 				out, err := router.Do(t.Context(), "Reshard", []byte(`{"TableName":"`+h.table+`","Action":"status"}`), nil)
 				if err != nil || json.Unmarshal(out, &s) != nil {
 					t.Fatalf("%s %v", out, err)
 				}
-				fromPlain[s.Phase]++
+				if plainly {
+					fromPlain[s.Phase]++
+				}
+				switch {
+				case s.From != "" && s.To != "":
+					buckets["from buckets to buckets, "+s.Phase]++
+				case s.From != "":
+					buckets["from buckets to shards, "+s.Phase]++
+				case s.To != "" && s.Number == 0 && plainly:
+					buckets["from a plain table to buckets, "+s.Phase]++
+				case s.To != "":
+					buckets["from shards to buckets, "+s.Phase]++
+				}
 			}
 			more, err := router.StepChange(t.Context(), h.table)
 			if err != nil {
@@ -46,7 +94,7 @@ func TestLawAcrossChanges(t *testing.T) {
 			}
 			reshard := func(options string) {
 				_, err := router.Do(t.Context(), "Reshard", []byte(`{"TableName":"`+h.table+`",`+options+`}`), nil)
-				for _, refusal := range []string{"shards already", "taken back", "plain one already", "whose keys have no shards", "no change of the layout"} {
+				for _, refusal := range []string{"shards already", "taken back", "plain one already", "whose keys have no shards", "no change of the layout", "the same for all keys"} {
 					if err != nil && strings.Contains(err.Error(), refusal) {
 						return
 					}
@@ -67,8 +115,11 @@ func TestLawAcrossChanges(t *testing.T) {
 				reshard(fmt.Sprintf(`"Action":"start","Shards":%d,"Key":"%s"`, to+1, key))
 				return
 			}
-			tag := fmt.Sprintf("shards=%d", to)
-			if to == 0 {
+			tag := fmt.Sprintf("strategy=calculated shards=%d", to)
+			switch {
+			case keys != nil && rapid.IntRange(0, 3).Draw(t, "buckets") > 0:
+				tag = keys.tag(rapid.SampledFrom(widthsFor(keys.width)).Draw(t, "bucket"), 1+to/2)
+			case to == 0:
 				tag = ""
 			}
 			a, err := sharded.Do("TagResource", fmt.Sprintf(`{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/%s","Tags":[{"Key":"write-sharding","Value":"%s"}]}`, h.table, tag))
@@ -77,6 +128,14 @@ func TestLawAcrossChanges(t *testing.T) {
 			}
 		}
 		draw(t, false, func(h *history, operation, body string) Answer {
+			tag := "shards=2"
+			if operation == "CreateTable" && withTimes {
+				declared := timed(h, rapid.IntRange(1, 3).Draw(t, "shards of a bucket"))
+				if keys = h.times.(*times); rapid.Bool().Draw(t, "buckets at first") {
+					tag = declared
+				}
+				body = h.create()
+			}
 			w, err := plain.Do(operation, body)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +149,7 @@ func TestLawAcrossChanges(t *testing.T) {
 					}
 					return w
 				}
-				tags := `{"Key":"write-sharding","Value":"shards=2"}`
+				tags := `{"Key":"write-sharding","Value":"` + tag + `"}`
 				if h.glob && rapid.Bool().Draw(t, "sharded index") {
 					tags += `,{"Key":"write-sharding.index.global","Value":"shards=3` + h.keys() + `"}`
 				}
@@ -134,15 +193,7 @@ func TestLawAcrossChanges(t *testing.T) {
 			return w
 		})
 	})
-	if moved == 0 {
-		t.Error("no layout was changed")
-	}
-	t.Logf("steps from plain tables: %v", fromPlain)
-	for _, step := range []string{"preparing", "looking", "stubbing", "moving", "closing", "settled", "dropping", "leaving"} {
-		if fromPlain[step] == 0 {
-			t.Errorf("no plain table was in step %s", step)
-		}
-	}
+	return histories, moved, fromPlain, buckets
 }
 
 // unorderedBatch is the answer to a BatchGetItem with its items in an order.

@@ -15,6 +15,8 @@ import (
 // and near the bounds of buckets.
 type times struct {
 	kind   string // S or N
+	width  time.Duration
+	unit   time.Duration
 	keys   []string
 	bounds []string // further values, which tell no time or only the beginning of one
 }
@@ -36,15 +38,12 @@ func timed(h *history, shards int) string {
 	h.local = false // such tables have none
 	h.sort = rapid.SampledFrom([]string{"S", "N"}).Draw(h.t, "sort")
 	width := rapid.SampledFrom([]time.Duration{90 * time.Second, 15 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}).Draw(h.t, "bucket")
-	tag := fmt.Sprintf("strategy=time bucket=%ds shards=%d", width/time.Second, shards)
+	unit := rapid.SampledFrom([]time.Duration{time.Second, time.Millisecond}).Draw(h.t, "unit")
+	x := &times{kind: h.sort, width: width, unit: unit}
+	tag := x.tag(width, shards)
 	if rapid.Bool().Draw(h.t, "named") {
 		tag += " by=r"
 	}
-	unit := rapid.SampledFrom([]time.Duration{time.Second, time.Millisecond}).Draw(h.t, "unit")
-	if h.sort == "N" {
-		tag += " unit=" + map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds"}[unit]
-	}
-	x := &times{kind: h.sort}
 	base := time.Unix(rapid.Int64Range(-62_000_000_000, 250_000_000_000).Draw(h.t, "base"), 0).UTC()
 	if rapid.Bool().Draw(h.t, "today") {
 		base = time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC)
@@ -70,6 +69,25 @@ func timed(h *history, shards int) string {
 	}
 	h.times = x
 	return tag
+}
+
+// tag is the tag of a table with buckets of a width.
+func (x *times) tag(width time.Duration, shards int) string {
+	tag := fmt.Sprintf("strategy=time bucket=%ds shards=%d", width/time.Second, shards)
+	if x.kind == "N" {
+		tag += " unit=" + map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds"}[x.unit]
+	}
+	return tag
+}
+
+// widthsFor are widths of buckets for sort keys that were drawn for a width: dates alone are only for
+// buckets of whole days.
+func widthsFor(width time.Duration) []time.Duration {
+	const day = 24 * time.Hour
+	if width%day == 0 {
+		return []time.Duration{day, 3 * day, 7 * day}
+	}
+	return []time.Duration{width, 90 * time.Second, 15 * time.Minute, time.Hour, 2 * time.Hour, day}
 }
 
 // write writes a time as a sort key.

@@ -14,18 +14,18 @@ var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
 		"budget", "cqldoor", "cqldoor/cache", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "dynamodoor/throttling", "engine/cassandra", "engine/throughput", "engine/dynamodb", "engine/storage", "fleet",
-		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "dynamo/schema", "shard", "shardrules",
+		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "shard", "shardrules",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/timeid", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page", "workbench/serverpage",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
 	"cqldoor/run": {
 		"budget", "deadline", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
-		"cql/result", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "registry", "reshard", "shard", "shardrules",
+		"cql/result", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "registry", "reshard", "shard", "shard/timebucket", "shardrules",
 	},
 	"cqldoor/cache":        {"cql/store", "cql/syntax", "cql/wire", "fence"},
 	"cqldoor/gocqldoor":    {"budget", "cql/store", "cqldoor", "cqldoor/cluster", "cqldoor/run", "fleet", "shardrules"},
-	"cqldoor/mover":        {"catalog", "cql/describe", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
+	"cqldoor/mover":        {"deadline", "catalog", "cql/describe", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
 	"cqldoor":              {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
 	"cqldoor/cluster":      {"budget", "lane", "cqldoor/cluster/ring", "cqldoor/transport", "cql/store", "cql/value", "cql/wire", "partitioner"},
 	"cqldoor/cluster/ring": {},
@@ -34,8 +34,8 @@ var edges = map[string][]string{
 	},
 	"cqldoor/internal/rule": {"internal/switches"},
 	"cqldoor/transport":     {"cql/wire"},
-	"catalog":               {"cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "reshard", "shard", "registry"},
-	"fleet":                 {"catalog", "cql/wire", "registry"},
+	"catalog":               {"deadline", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "reshard", "shard", "registry"},
+	"fleet":                 {"deadline", "catalog", "cql/wire", "registry"},
 	"scatter":               {},
 	"registry":              {},
 	"reshard":               {"internal/switches"},
@@ -60,7 +60,7 @@ var edges = map[string][]string{
 	},
 	"engine/cassandra/system": {"cql/ddl", "cql/schema", "cql/value"},
 	"engine/dynamodb/stream":  {"engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema"},
-	"engine/dynamodb":         {"budget", "lane", "engine/throughput", "engine/dynamodb/stream", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
+	"engine/dynamodb":         {"budget", "deadline", "lane", "engine/throughput", "engine/dynamodb/stream", "engine/storage", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema"},
 	"engine/throughput":       {},
 	"engine/storage":          {"budget", "cql/value", "engine/storage/diskspace", "engine/storage/inventory"},
 
@@ -70,12 +70,12 @@ var edges = map[string][]string{
 	// The DynamoDB door.
 	"dynamodoor/reshard": {"internal/switches"},
 	"dynamodoor/shift":   {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/schema", "dynamodoor/plan", "dynamodoor/reshard"},
-	"dynamodoor/catalog": {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "shard", "shard/timebucket", "registry"},
+	"dynamodoor/catalog": {"deadline", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "shard", "shard/timebucket", "registry"},
 	"dynamodoor/plan":    {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/schema", "shard", "shard/timebucket"},
 	// The parts of the router, from the lowest up.
-	"dynamodoor/backend":     {"dynamo/api", "dynamo/exception", "dynamodoor/principal", "dynamodoor/requestid", "observe"},
-	"dynamodoor/tables":      {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/reshard", "dynamodoor/shift", "registry"},
-	"dynamodoor/items":       {"budget", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/shift", "dynamodoor/tables", "observe", "registry", "scatter"},
+	"dynamodoor/backend":     {"deadline", "dynamo/api", "dynamo/exception", "dynamodoor/principal", "dynamodoor/requestid", "observe"},
+	"dynamodoor/tables":      {"deadline", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/reshard", "dynamodoor/shift", "registry"},
+	"dynamodoor/items":       {"budget", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/shift", "dynamodoor/tables", "observe", "registry", "scatter", "shard/timebucket"},
 	"dynamodoor/statements":  {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/plan", "dynamodoor/tables"},
 	"dynamodoor/streams":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/tables"},
 	"dynamodoor/mover":       {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/reshard", "dynamodoor/shift", "dynamodoor/tables", "reshard", "shard"},

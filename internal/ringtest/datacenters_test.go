@@ -3,6 +3,7 @@
 package ringtest
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"sync"
@@ -32,7 +33,7 @@ func TestDatacenters(t *testing.T) {
 	exec(t, client, "CREATE TABLE k.plain (day int, id int, body text, PRIMARY KEY (day, id)) WITH speculative_retry = 'NEVER'")
 	exec(t, client, "CREATE TABLE k.blogs (day int, id int, body text, PRIMARY KEY (day, id)) WITH write_sharding = {'shards': '20'} AND speculative_retry = 'NEVER'")
 	const rows = 100
-	work := func() (failed error) {
+	write := func() error {
 		for id := range rows {
 			for _, table := range []string{"k.plain", "k.blogs"} {
 				if err := client.Query("INSERT INTO "+table+" (day, id, body) VALUES (1, ?, 'b')", id).Exec(); err != nil {
@@ -40,6 +41,9 @@ func TestDatacenters(t *testing.T) {
 				}
 			}
 		}
+		return nil
+	}
+	read := func() error {
 		for _, table := range []string{"k.plain", "k.blogs"} {
 			var n int
 			if err := client.Query("SELECT count(*) FROM " + table + " WHERE day = 1").Scan(&n); err != nil || n != rows {
@@ -51,12 +55,15 @@ func TestDatacenters(t *testing.T) {
 		}
 		return nil
 	}
+	work := func() error { return cmp.Or(write(), read()) }
 	if err := work(); err != nil {
 		t.Fatal(err)
 	}
 	trace(t, "1", north, south)
-	if err := work(); err != nil {
-		t.Fatal(err)
+	for range 3 { // a node under load writes not all of its traces
+		if err := read(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	trace(t, "0", north, south)
 	own := host(t, south)

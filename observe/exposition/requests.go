@@ -25,11 +25,11 @@ func New(prefix string, requests *observe.Requests) *Requests {
 		requests: requests,
 		duration: desc("request_duration_seconds", "Time from when the door has read a request to when it has the answer, by logical table and operation.", "table", "operation"),
 		errors:   desc("errors_total", "Requests answered with an error, by logical table and the error's code.", "table", "code"),
-		fanOut:   desc("fan_out_requests", "Requests that the door sent to the store for one request of a client, where it did not pass that one on.", "table"),
-		rounds:   desc("read_rounds", "Requests to the store that had to wait for the answers of others, in one read of several shards.", "table"),
+		fanOut:   desc("fan_out_requests", "How many requests the door sent to the store for one request of a client. Requests that it passes on do not count.", "table"),
+		rounds:   desc("read_rounds", "How many rounds of requests to the store one read of several shards needed, one after the other.", "table"),
 		read:     desc("read_rows_fetched", "Rows that came from the store for one read of several shards.", "table"),
 		returned: desc("read_rows_returned", "Rows that the client got from one read of several shards.", "table"),
-		retries:  desc("shard_retries_total", "Requests to shards that were sent again because the store had throttled them.", "table"),
+		retries:  desc("shard_retries_total", "Requests to shards that the door sent again because the store had throttled them.", "table"),
 	}
 }
 

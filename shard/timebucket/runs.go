@@ -13,7 +13,7 @@ const (
 	Few = 4
 
 	// MostPlaces is the largest number of places in a run of several buckets. The first run has
-	// one bucket, because that often suffices. Each further run has twice as many buckets as the
+	// one bucket, because that often suffices, unless the reader says otherwise. Each further run has at least twice as many buckets as the
 	// one before: a partition whose buckets have few rows has many buckets.
 	MostPlaces = 32
 )
@@ -23,12 +23,21 @@ const (
 // descending order. If it returns fewer than limit, there are no more.
 type Directory func(from, to int64, down bool, limit int) ([]int64, error)
 
+// Run is a run of consecutive buckets of a partition, in the order of reading.
+type Run struct {
+	Buckets []int64
+	Last    bool // there are no more
+}
+
 // Runs yields the buckets of a partition, from first to last, that can have rows, in runs of
 // consecutive ones in the order of reading: up, or down. A directory has the buckets of a
 // partition. Runs does not ask it about a few buckets.
-func (g Grid) Runs(first, last int64, down bool, list Directory) iter.Seq2[[]int64, error] {
+//
+// After a number of buckets has been read, least returns how many buckets the next run should have at
+// least. That is how many the reader expects to need. If least is nil, the reader expects nothing.
+func (g Grid) Runs(first, last int64, down bool, list Directory, least func(read int) int) iter.Seq2[Run, error] {
 	most := max(1, MostPlaces/g.Shards)
-	return func(yield func([]int64, error) bool) {
+	return func(yield func(Run, error) bool) {
 		if first > last {
 			return
 		}
@@ -42,13 +51,17 @@ func (g Grid) Runs(first, last int64, down bool, list Directory) iter.Seq2[[]int
 				slices.Reverse(known)
 			}
 		}
-		for n := 1; ; n = min(2*n, most) {
-			for !all && len(known) < n {
+		n, read := 1, 0
+		if least != nil {
+			n = min(max(1, least(0)), most)
+		}
+		for {
+			for !all && len(known) <= n { // a run says whether there are more
 				// The request also covers the next runs.
-				limit := max(8, 4*n)
+				limit := max(12, 4*n)
 				more, err := list(first, last, down, limit)
 				if err != nil {
-					yield(nil, err)
+					yield(Run{}, err)
 					return
 				}
 				known = append(known, more...)
@@ -65,12 +78,26 @@ func (g Grid) Runs(first, last int64, down bool, list Directory) iter.Seq2[[]int
 			if n = min(n, len(known)); n == 0 {
 				return
 			}
-			if !yield(known[:n:n], nil) {
+			if !yield(Run{known[:n:n], all && n == len(known)}, nil) {
 				return
 			}
-			known = known[n:]
+			known, read = known[n:], read+n
+			next := 2 * n
+			if least != nil {
+				next = max(next, least(read))
+			}
+			n = min(next, most)
 		}
 	}
+}
+
+// Expected returns how many further buckets a reader needs for the wanted number of rows, if a bucket has
+// as many rows as each of those that were read. It returns 0 if these had none.
+func Expected(wanted, rows, read int) int {
+	if rows <= 0 {
+		return 0
+	}
+	return (wanted*read + rows - 1) / rows
 }
 
 // PlacesOf returns the places of buckets, in order.

@@ -17,14 +17,16 @@ const (
 // form is how a DateTime begins. d stands for a digit.
 const form = "dddd-dd-ddTdd:dd:dd"
 
-// A text's time has whole seconds here, since a bucket has, so nothing after the first 19
-// characters decides the bucket. The order of texts that begin like the form is that of their
-// times. Other texts, which a range of keys may have as its bounds, get a time that keeps the
-// order: where a text first differs from the form, the rest is taken for the least rest, or, if
-// the text is above all that have the form from there, for the greatest.
+// A bucket begins at a whole second. So the first 19 characters of a text decide its bucket. Texts
+// that begin like the form have the same order as their times.
+//
+// The bounds of a range of keys may be other texts. textTime gives such a text a time that keeps the
+// order. It looks for the first character that does not fit the form, and replaces the text from there
+// on by the least rest that fits. If the text is greater than each text that fits, textTime takes the
+// greatest rest.
 
-// textTime returns the time in a text, in milliseconds since 1970. ok says whether the text tells
-// a time. If it does not, the time keeps the order of texts.
+// textTime returns the time in a text, in milliseconds since 1970. ok says whether the text begins
+// with a time. If it does not, ms keeps the order of texts.
 func textTime(v []byte, days bool) (ms int64, ok bool) {
 	var filled [len(form)]byte
 	n := 0 // how much of the text has the form
@@ -163,8 +165,20 @@ func numberTime(v []byte, unit int64) (ms int64, ok bool) {
 	return min(max(ms, earliest-1), latest+1), ms >= earliest && ms <= latest
 }
 
-// TextOf returns the beginning of the texts that tell a time, in whole seconds, as a DateTime or a
-// DateText does. ms is limited to the years 0000 to 9999.
+// leastText returns the least text that is in a bucket of a grid or in a later one. That is the shortest
+// beginning of the bucket's time that is: what follows would only be taken for the least rest.
+func (g Grid) leastText(k Kind, bucket int64) []byte {
+	text := []byte(TextOf(g.Start(bucket), DateTime))
+	for n := range text {
+		if g.OfValue(k, text[:n]) >= bucket {
+			return text[:n]
+		}
+	}
+	return text
+}
+
+// TextOf returns the beginning of the texts that have a time, in whole seconds, in the form of a
+// DateTime or a DateText. ms is limited to the years 0000 to 9999.
 func TextOf(ms int64, k Kind) string {
 	layout := "2006-01-02T15:04:05"
 	if k == DateText {

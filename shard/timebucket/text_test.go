@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +56,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestTextsOfTheCalendar holds that each time is that of its text.
+// TestTextsOfTheCalendar checks the time of each text.
 func TestTextsOfTheCalendar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := rapid.Int64Range(earliest/1000, latest/1000).Draw(t, "seconds") * 1000
@@ -83,8 +84,9 @@ func textNear(t *rapid.T, label string) string {
 	return text
 }
 
-// TestTextsKeepTheOrder holds that a later text is in a later bucket, whether it tells a time or
-// not, and that a bound's bucket is no further from those of the times next to it than it must be.
+// TestTextsKeepTheOrder checks that a later text is in the same bucket or a later one, whether it
+// is a time or not. The bucket of a bound must be as near as possible to those of the times next to
+// it.
 func TestTextsKeepTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := textNear(t, "a"), textNear(t, "b")
@@ -128,8 +130,8 @@ func TestBoundsAreNear(t *testing.T) {
 	}
 }
 
-// TestNumbers holds that the time of a number is that of its value, rounded down, and that
-// numbers beyond all years keep the order.
+// TestNumbers checks that the time of a number is its value, rounded down, and that numbers beyond
+// all years keep the order.
 func TestNumbers(t *testing.T) {
 	for text, want := range map[string]struct {
 		ms int64
@@ -180,8 +182,8 @@ func TestNumbers(t *testing.T) {
 	})
 }
 
-// FuzzTexts holds that no text has a time beyond the years 0000 to 9999, and that what a text
-// begins with does not come after it.
+// FuzzTexts checks that no text has a time beyond the years 0000 to 9999, and that the beginning of
+// a text does not come after the text.
 func FuzzTexts(f *testing.F) {
 	for _, s := range []string{"2020-07-10T13:37:01Z", "2020-07-10", "", "9999-99-99T99:99:99Z", "0000-00-00", "~"} {
 		f.Add(s, 3)
@@ -195,6 +197,55 @@ func FuzzTexts(f *testing.F) {
 			if before, _ := DateTime.Instant([]byte(s[:n])); before > ms {
 				t.Fatalf("%q is at %d, and %q before it at %d", s, ms, s[:n], before)
 			}
+		}
+	})
+}
+
+// TestLeast holds that a value is at or above the least one of a bucket exactly if it is in that bucket
+// or in a later one, whether it tells a time or not.
+func TestLeast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := Grid{Width(rapid.SampledFrom([]time.Duration{90 * time.Second, 15 * time.Minute, time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 400 * 24 * time.Hour}).Draw(t, "width").Milliseconds()), 3}
+		k := rapid.SampledFrom([]Kind{DateTime, DateText, Seconds, Milliseconds}).Draw(t, "kind")
+		at := rapid.Int64Range(earliest/1000, latest/1000).Draw(t, "seconds") * 1000
+		if rapid.Bool().Draw(t, "at the beginning of a day, month or year") {
+			when := time.UnixMilli(at).UTC()
+			at = time.Date(when.Year(), rapid.SampledFrom([]time.Month{1, when.Month()}).Draw(t, "month"), rapid.SampledFrom([]int{1, when.Day()}).Draw(t, "day"), 0, 0, 0, 0, time.UTC).UnixMilli()
+		}
+		b := g.Of(at)
+		if b <= g.Of(earliest) {
+			return
+		}
+		least := g.Least(k, b)
+		if g.OfValue(k, least) < b {
+			t.Fatalf("%q is in bucket %d, not in %d", least, g.OfValue(k, least), b)
+		}
+		if k == Seconds || k == Milliseconds {
+			unit := map[Kind]int64{Seconds: 1000, Milliseconds: 1}[k]
+			start, ok := new(big.Rat).SetString(string(least))
+			if !ok {
+				t.Fatalf("%q is no number", least)
+			}
+			n := new(big.Rat).Add(start, big.NewRat(rapid.Int64Range(-3, 3).Draw(t, "near"), rapid.SampledFrom([]int64{1, 8, 1_000_000}).Draw(t, "part")))
+			if rapid.Bool().Draw(t, "anywhere") {
+				n.SetInt64(rapid.Int64Range(earliest/unit-10, latest/unit+10).Draw(t, "number"))
+			}
+			text := strings.TrimSuffix(strings.TrimRight(n.FloatString(9), "0"), ".")
+			if above := n.Cmp(start) >= 0; above != (g.OfValue(k, []byte(text)) >= b) {
+				t.Fatalf("%s is in bucket %d; %s is the least of bucket %d", text, g.OfValue(k, []byte(text)), least, b)
+			}
+			return
+		}
+		text := time.UnixMilli(at+rapid.Int64Range(-100, 100).Draw(t, "near")*rapid.SampledFrom([]int64{1000, 60_000, int64(g.Width)}).Draw(t, "by")).UTC().Format("2006-01-02T15:04:05") + "Z"
+		if len(text) > 20 { // a year before 0000 or after 9999
+			return
+		}
+		text = text[:rapid.IntRange(0, len(text)).Draw(t, "cut")] + rapid.SampledFrom([]string{"", "", "0", "3", "9", "-", "T", "Z", "~", "\x00", "ü", "\U0010ffff", " ", ":", "/"}).Draw(t, "end")
+		if rapid.Bool().Draw(t, "any text") {
+			text = textNear(t, "text")
+		}
+		if (text >= string(least)) != (g.OfValue(k, []byte(text)) >= b) {
+			t.Fatalf("%q is in bucket %d; %q is the least of bucket %d", text, g.OfValue(k, []byte(text)), least, b)
 		}
 	})
 }

@@ -168,7 +168,7 @@ func TestValues(t *testing.T) {
 	})
 }
 
-// FuzzParse holds that what Parse takes is written as it is read.
+// FuzzParse checks that Parse reads back the String of each width that it accepts.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1h", "15m", "7d", "1w", "0s", "x"} {
 		f.Add(s)

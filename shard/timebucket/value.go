@@ -5,6 +5,7 @@ package timebucket
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 )
 
 // Kind says how a value that contains a time is serialized.
@@ -22,8 +23,8 @@ const (
 	Milliseconds                 // the number of milliseconds since 1970
 )
 
-// Instant returns the time in a value, in milliseconds since 1970. It returns false for a value
-// that tells no time, with a time that keeps the order of the type.
+// Instant returns the time in a value, in milliseconds since 1970. If the value is not a time, it
+// returns false, and a time that keeps the order of the type.
 func (k Kind) Instant(v []byte) (int64, bool) {
 	switch {
 	case k == Date && len(v) == 4:
@@ -69,9 +70,23 @@ func (g Grid) Between(k Kind, low, high []byte) (first, last int64) {
 	return first, last
 }
 
+// Least returns the least value that is in a bucket or in a later one, in the order of the type: a text's
+// UTF-8, or a number's digits. All lesser values are in earlier buckets, also those that tell no time. k is
+// one of DynamoDB's kinds, and the bucket is one of the years 0000 to 9999. The result is empty if there
+// are no lesser values.
+func (g Grid) Least(k Kind, bucket int64) []byte {
+	switch k {
+	case Seconds:
+		return strconv.AppendInt(nil, g.Start(bucket)/int64(Second), 10)
+	case Milliseconds:
+		return strconv.AppendInt(nil, g.Start(bucket), 10)
+	}
+	return g.leastText(k, bucket)
+}
+
 // First returns the least serialized value, in the order of the type, whose time is an instant in
-// milliseconds since 1970. An instant that no value of the type has is taken for the nearest that one
-// has. A Date needs the beginning of a day.
+// milliseconds since 1970. If no value of the type has this instant, First uses the nearest instant
+// of a value. For a Date, the instant must be the beginning of a day.
 func (k Kind) First(ms int64) []byte {
 	switch k {
 	case Date:

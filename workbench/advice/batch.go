@@ -36,8 +36,8 @@ func (s *facts) statementsOf(q *queries.Query) (list []*queries.Query) {
 	return list
 }
 
-// speaks reports whether a query stands for its batch: it is the first of the statements that are held
-// against designs, or the first one if all are inserts.
+// speaks reports whether a query stands for its batch: it is the batch's first statement that is not
+// an insert, or the first one if all are inserts.
 func (s *facts) speaks(q *queries.Query) bool {
 	list := s.statementsOf(q)
 	at := slices.IndexFunc(list, func(x *queries.Query) bool { return x.Verb != queries.Insert })
@@ -173,8 +173,8 @@ func (s *serving) sharedBy(d *Design, q *queries.Query) (by []string) {
 	return by
 }
 
-// fenceKeys adds the partition keys that could hold the rows of fenced batches: columns that all its statements
-// give and that do not tell rows apart, alone and together.
+// fenceKeys adds the partition keys that could have all rows of a fenced batch: columns that all its statements
+// give and that are not unique to each row, alone and together.
 func (s *proposer) fenceKeys(add func(columns []string, weight float64)) {
 	for i := range s.qs {
 		q := &s.qs[i]
@@ -217,8 +217,8 @@ func (s *serving) fenceReason(d *Design) string {
 	return fmt.Sprintf("the condition of the batch of %s guards its other rows: they are in one partition, as Cassandra requires, where such batches take turns, as long as all its statements have the same %s", lines(list), strings.Join(s.partNames(d), " and "))
 }
 
-// judged reports whether a query is held against designs: one that looks rows up, or that stands for a batch
-// which the store may refuse.
+// judged reports whether designs are judged by a query: it looks rows up, or stands for a batch that the
+// store may refuse.
 func (s *ranker) judged(q *queries.Query) bool {
 	return q.Verb != queries.Insert || !s.alone && s.fenced(q) && s.speaks(q)
 }
@@ -236,8 +236,9 @@ func (s *ranker) refused(d *Design, q *queries.Query) string {
 // it afterwards.
 const logNodes = 2
 
-// logCost returns what a batch of several partitions costs beside its writes, as a number of writes: on
-// average of RF nodes. further is the number of further tables, which the batch also writes.
+// logCost returns what a batch of several partitions costs in addition to its writes, as a number of
+// writes: the average over RF nodes. further is the number of further tables, which the batch also
+// writes.
 func (s *serving) logCost(d *Design, further int, q *queries.Query) float64 {
 	if q.Batch == nil || q.Batch.Kind != syntax.BatchLogged || q.Batch.Conditional || !s.speaks(q) || further == 0 && s.apart(d, s.statementsOf(q)) == "" {
 		return 0
@@ -283,7 +284,8 @@ func (s *traffic) findTwice() {
 	}
 }
 
-// doubled returns the units of a write, of which some take twice those of their item.
+// doubled returns the mean units of a write, if a part of the writes takes twice the units of its
+// item.
 func (l *load) doubled(u profile.Units) profile.Units {
 	u.Mean, u.Low, u.High, u.Square = u.Mean*(1+l.twice), u.Low*(1+l.twice), u.High*(1+l.twice), u.Square*(1+3*l.twice)
 	return u

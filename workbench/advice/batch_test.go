@@ -80,8 +80,8 @@ func TestFinerFence(t *testing.T) {
 	}
 }
 
-// TestSharedShard checks that a column of which all statements of the batch are known to have the same value
-// chooses the shard, so that the batch is in one; and that two markers without a name are no such proof.
+// TestSharedShard checks that a column chooses the shard if all statements of a batch certainly have the
+// same value in it, so that the batch is in one shard. Two markers without a name do not prove that.
 func TestSharedShard(t *testing.T) {
 	for marker, shards := range map[string]bool{":g": true, "?": false} {
 		r := advisedOf(t, fmt.Sprintf(`BEGIN BATCH UPDATE x.t SET owner = ? WHERE tenant = ? AND grp = %[1]s AND wf = ? IF owner = ?; INSERT INTO x.t (tenant, grp, wf, owner, body) VALUES (?, %[1]s, ?, ?, ?); APPLY BATCH -- 3000/s

@@ -425,8 +425,8 @@ func (s *sizes) within100MB(d *Design) bool {
 	return s.projected(d).bytes <= keptPart*MaxBytes
 }
 
-// bucketColumn returns the column that gives a bucket its time: one of which the queries give the
-// time, else the event time.
+// bucketColumn returns the column that gives a bucket its time: a column whose time the queries
+// give, else the event time.
 func (s *proposer) bucketColumn(d *Design) string {
 	if c := s.askedTime(d); c != "" {
 		return c
@@ -437,8 +437,8 @@ func (s *proposer) bucketColumn(d *Design) string {
 	return ""
 }
 
-// askedTime returns the column of which the queries give the time: one that they bound or order
-// behind the partition key; else an id with a time that they give; "": they give no time.
+// askedTime returns the column whose time the queries give: one that they bound or order by after
+// the partition key; else an id with a time that they give; "": they give no time.
 func (s *proposer) askedTime(d *Design) string {
 	for i := range s.qs {
 		q := &s.qs[i]

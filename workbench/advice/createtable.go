@@ -49,9 +49,6 @@ func (s dynamoWriter) createTable(d *Design, v *Verdict) json.RawMessage {
 		hash, hashType := s.attribute(s.partNames(e), len(e.Partition) == 1 && e.bucket() == nil, e)
 		out := []keyElement{{define(hash, hashType), "HASH"}}
 		clustering := e.clusteringNames()
-		if !unique && len(clustering) > 1 { // an index's sort key need not tell items apart
-			clustering = clustering[:1]
-		}
 		if len(clustering) > 0 {
 			sort, sortType := s.attribute(clustering, len(clustering) == 1, e)
 			out = append(out, keyElement{define(sort, sortType), "RANGE"})

@@ -28,8 +28,8 @@
 //
 // It promises:
 //
-//  1. The verdict loses no row of the data: if no columns tell rows apart, it adds one that
-//     does.
+//  1. The verdict loses no row of the data: if no columns are unique to each row, it adds one that
+//     is.
 //  2. evenkeel's doors accept the DDL, and it keeps the table as the verdict says.
 //  3. The same input gives the same report.
 //  4. An assumption that is not measured is a constant here, and the report names it.

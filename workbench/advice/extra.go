@@ -26,6 +26,15 @@ type Extra struct {
 	Bucket *BucketColumn `json:"time_bucket_column,omitempty"`
 
 	design *Design
+	again  bool // an earlier one has the same partition key, and another order
+}
+
+// named returns the columns from which its name is made. partition has the columns of its partition key.
+func (e *Extra) named(partition []string) []string {
+	if e.again && len(e.design.Clustering) > 0 {
+		return append(slices.Clone(partition), e.design.Clustering[0])
+	}
+	return partition
 }
 
 // extras returns what a design needs besides its table, for queries that it answers only by reading
@@ -51,7 +60,8 @@ func (s *ranker) extras(d *Design) []Extra {
 			groups[id] = append(groups[id], i)
 		}
 	}
-	for _, id := range order {
+	for ; len(order) > 0; order = order[1:] {
+		id := order[0]
 		if s.dear(groups[id]) || s.filterCheaper(d, groups[id]) {
 			continue
 		}
@@ -59,9 +69,16 @@ func (s *ranker) extras(d *Design) []Extra {
 		if best == nil {
 			continue
 		}
+		// Queries that ask for another order of the same rows are served by one more.
+		left := slices.DeleteFunc(slices.Clone(groups[id]), func(i int) bool { return s.serve(best, &s.qs[i]).Kind < Filtered })
+		if len(left) > 0 && len(left) < len(groups[id]) && !s.cheaperIn(best, left) {
+			next := id + "+"
+			groups[next], order = left, append(order, next)
+		}
 		e := Extra{Kind: "table"}
 		if s.o.Target == DynamoDB {
-			e.Kind = "global secondary index" // an index's keys need not tell items apart
+			e.Kind = "global secondary index"
+			best = s.inIndex(best, groups[id])
 		} else {
 			best = s.besides(best, d)
 		}
@@ -82,6 +99,9 @@ func (s *ranker) extras(d *Design) []Extra {
 	}
 	for i := range out {
 		e := &out[i]
+		e.again = slices.ContainsFunc(out[:i], func(x Extra) bool {
+			return slices.EqualFunc(x.design.Partition, e.design.Partition, func(p, q profile.Part) bool { return p.Column == q.Column })
+		})
 		e.Bucket = s.bucketColumnOf(e.design)
 		e.Why = fmt.Sprintf("serves %s, which the table's key does not", lines(e.Lines))
 		if t := s.sparse(e.design); t != "" {
@@ -113,14 +133,21 @@ const (
 // far less, if they read many rows. It does not if partitions grow for ever, because filtering then costs
 // ever more.
 func (s *ranker) filterCheaper(d *Design, asked []int) bool {
-	if s.load.from != FromQueries || s.growthOf(d).Unbounded {
-		return false
-	}
 	for _, i := range asked {
 		// CQL refuses another order than that of the clustering columns, and filters none.
 		if q := &s.qs[i]; s.serve(d, q).Kind != Filtered || q.Rate == 0 || s.ordered(d, q, boundPrefix(d, q)) != "" {
 			return false
 		}
+	}
+	return s.cheaperIn(d, asked)
+}
+
+// cheaperIn compares two ways to serve some queries: to read whole partitions of a design, or to write a
+// further table too. It reports whether the reads cost less. If a query reads many rows, the reads must cost
+// far less.
+func (s *ranker) cheaperIn(d *Design, asked []int) bool {
+	if s.load.from != FromQueries || s.growthOf(d).Unbounded {
+		return false
 	}
 	filter, further, rows := s.filterCosts(d, asked)
 	if rows <= fewFiltered {
@@ -129,9 +156,24 @@ func (s *ranker) filterCheaper(d *Design, asked []int) bool {
 	return filter*muchCheaper < further
 }
 
-// filterCosts returns what filtering costs for some queries, and what the writes to a further table would
-// cost: money's units where requests are billed, else seconds of CPU a second. rows is how many rows one of
-// the queries reads, at the most.
+// inIndex returns a design as a global secondary index. Its keys need not be unique, so its sort key has only
+// the columns that the queries need.
+func (s *ranker) inIndex(d *Design, asked []int) *Design {
+	for n := 1; n < len(d.Clustering); n++ {
+		e := *d
+		e.Clustering, e.Desc, e.AddID = d.Clustering[:n], d.Desc[:n], false
+		if !slices.ContainsFunc(asked, func(i int) bool { return s.serve(&e, &s.qs[i]).Kind > s.serve(d, &s.qs[i]).Kind }) {
+			return &e
+		}
+	}
+	e := *d
+	e.AddID = d.AddID && len(d.Clustering) == 0
+	return &e
+}
+
+// filterCosts returns the cost of filtering for some queries, and the cost of the writes to a further
+// table: in money if the store bills requests, else in seconds of CPU a second. rows is how many rows one
+// of the queries reads at most.
 func (s *ranker) filterCosts(d *Design, asked []int) (filter, further, rows float64) {
 	more := s.keyBytes(d)
 	for _, i := range asked {
@@ -165,9 +207,9 @@ func (s *ranker) sparse(d *Design) string {
 	return fmt.Sprintf("%s have no value in %s, and are not in it", countOf(float64(m.Unkeyed), "row"), strings.Join(s.nullsIn(d), ", "))
 }
 
-// besides adds clustering columns to a further table's design until its primary key tells rows apart. It
-// takes the fewest columns of the table's primary key that do so. If only all of them do, it takes all,
-// as a materialized view does.
+// besides adds clustering columns to a further table's design until its primary key is unique to each
+// row. It takes as few columns of the table's primary key as possible. If all of them are necessary, it
+// takes all, as a materialized view does.
 func (s *ranker) besides(further, table *Design) *Design {
 	out := *further
 	out.AddID = table.AddID
@@ -199,8 +241,8 @@ func (d *Design) lacks(columns []string) (n int) {
 	return n
 }
 
-// bestFor returns the best design if only some of the queries are asked, and the inserts stay as
-// they are.
+// bestFor returns the best design if the table serves only some of the queries, and the same
+// inserts.
 func (s *ranker) bestFor(asked []int) *Design {
 	key := fmt.Sprint(asked)
 	if d, known := s.best[key]; known {

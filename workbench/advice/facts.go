@@ -201,9 +201,9 @@ func (s *facts) idLike(column string) bool {
 	return c.Type.Kind == value.UUID || c.Type.Kind == value.Timeuuid || c.Order.Sequential
 }
 
-// byLuck reports whether a column's values differ by luck if they do: they are measured, addresses, paths or
-// sentences, and not made to tell rows apart. A path or a sentence by which a query looks rows up, such as a
-// title, is a name, and was made for that.
+// byLuck reports whether it is luck if a column's values are all different. This is so for measured values,
+// addresses, paths and sentences, because nobody makes them unique. A path or a sentence by which a query
+// looks rows up, such as a title, is a name, and names are made to be unique.
 func (s *facts) byLuck(c *profile.Column) bool {
 	switch c.Type.Kind {
 	case value.Inet:

@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,48 @@ func TestUniqueBesideFixedTimes(t *testing.T) {
 		r := advisedFor(t, "SELECT * FROM m.r WHERE device = ? AND ts >= ? AND ts < ? -- 5/s\nINSERT INTO m.r (reading, device, ts, val) VALUES (?, ?, ?, ?) -- "+rate, data.String(), Options{})
 		if !slices.Equal(r.Verdict.Clustering, want) || r.Verdict.PartitionKey[0] != "device" {
 			t.Errorf("at %s: %v, %v; want %v", rate, r.Verdict.PartitionKey, r.Verdict.Clustering, want)
+		}
+	}
+}
+
+// TestFewRowsAtFixedTimes checks 500 devices that send twelve rows each, at fixed times. Their key needs no other
+// column. It does if the rows come by chance.
+func TestFewRowsAtFixedTimes(t *testing.T) {
+	draw := rand.New(rand.NewPCG(3, 12))
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for regular, want := range map[bool][]string{true: {"ts"}, false: {"ts", "msg"}} {
+		var data strings.Builder
+		data.WriteString("msg,device,ts,val\n")
+		for i := range 6000 {
+			at, device := first.Add(time.Duration(i/500)*10*time.Minute+time.Duration(i%500)*100*time.Millisecond), i%500
+			if !regular {
+				at, device = first.Add(time.Duration(float64(i)*1.2*float64(time.Second))), draw.IntN(500)
+			}
+			fmt.Fprintf(&data, "m%x,d%d,%s,%d\n", uint32(i)*0x9e3779b1, device, at.Format("2006-01-02 15:04:05"), i*7919%300)
+		}
+		r := advisedFor(t, "SELECT * FROM m.r WHERE device = ? AND ts >= ? AND ts < ? -- 5/s\nINSERT INTO m.r (msg, device, ts, val) VALUES (?, ?, ?, ?) -- 50/min", data.String(), Options{})
+		if !slices.Equal(r.Verdict.Clustering, want) {
+			t.Errorf("regular %t: %v, want %v\n%s", regular, r.Verdict.Clustering, want, strings.Join(r.Verdict.Reasons, "\n"))
+		}
+	}
+}
+
+// TestHardlyMeet checks rows that come by chance, so seldom that none would meet in a year: the key needs no
+// column that tells them apart. At a higher rate it does.
+func TestHardlyMeet(t *testing.T) {
+	draw := rand.New(rand.NewPCG(5, 12))
+	var data strings.Builder
+	data.WriteString("member,copy,at,desk\n")
+	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 8000 {
+		at = at.Add(time.Duration(draw.ExpFloat64() * 3600 * float64(time.Second)))
+		fmt.Fprintf(&data, "L%04d,%06d,%s,%d\n", draw.IntN(2000), draw.IntN(30_000), at.Format("2006-01-02 15:04:05"), draw.IntN(3))
+	}
+	for rate, want := range map[string]string{"1/h": "at", "50/s": "at, row_id"} {
+		r := advisedFor(t, "SELECT * FROM lib.loans WHERE member = ? AND at >= ? AND at < ? -- 5/s\nINSERT INTO lib.loans (member, copy, at, desk) VALUES (?, ?, ?, ?) -- "+rate, data.String(), Options{})
+		all := strings.Join(r.Verdict.Reasons, "\n")
+		if got := strings.Join(r.Verdict.Clustering, ", "); got != want || strings.Contains(all, "less than once in ") != (want == "at") {
+			t.Errorf("at %s: %s, want %s\n%s", rate, got, want, all)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// nodesFor returns how many nodes bear it if all writes go to that many tables, which are spread evenly;
-// 0: the queries have no rates, or the store has no nodes of the user's own.
+// nodesFor returns how many nodes are needed if all writes go to that many tables, which are spread
+// evenly; 0: the queries have no rates, or the store has no nodes of the user's own.
 func (s *traffic) nodesFor(tables int) float64 {
 	if s.load.from != FromQueries || !s.o.Target.nodes() {
 		return 0
@@ -23,10 +23,10 @@ func (s *traffic) nodesFor(tables int) float64 {
 // to one table need.
 func (s *traffic) nodes() float64 { return math.Max(Nodes, s.cluster) }
 
-// full reports whether Nodes do not bear that all writes are also written to a further table.
+// full reports whether Nodes are too few to write all rows to a further table, too.
 func (s *traffic) full() bool { return s.nodesFor(2) > Nodes }
 
-// moreNodes says how many nodes it takes to bear that many further tables; "" if Nodes bear them.
+// moreNodes says how many nodes that many further tables take; "" if Nodes are enough.
 func (s *traffic) moreNodes(further int) string {
 	n := s.nodesFor(1 + further)
 	if n <= Nodes {
@@ -43,8 +43,8 @@ type NodesNeeded struct {
 	Replicas int     `json:"replicas"`
 	PerNode  float64 `json:"node_writes_per_second"` // that a node bears
 
-	// Busiest holds the writes a second in the busiest time of the data, and AtBusiest the nodes that
-	// bear these; 0: no time is busier.
+	// Busiest is the number of writes a second in the busiest time of the data, and AtBusiest the
+	// number of nodes that these need; 0: no time is busier.
 	Busiest   float64 `json:"busiest_writes_per_second,omitempty"`
 	AtBusiest int     `json:"nodes_at_busiest,omitempty"`
 }

@@ -76,3 +76,68 @@ SELECT player FROM g.scores WHERE board = ? ORDER BY score DESC LIMIT 100 -- `+r
 		}
 	}
 }
+
+// invoicesOf draws invoices, most of them of one country.
+func invoicesOf() string {
+	draw := rand.New(rand.NewPCG(8, 6))
+	var data strings.Builder
+	data.WriteString("invoice,country,issued,total\n")
+	for i := range 20_000 {
+		country := "DE"
+		if draw.IntN(100) >= 80 {
+			country = []string{"FR", "IT", "AT", "CH"}[draw.IntN(4)]
+		}
+		fmt.Fprintf(&data, "i%08x,%s,2026-%02d-%02d,%d\n", uint32(i)*0x9e3779b1, country, 1+i/2000, 1+i%2000/72, draw.IntN(90_000))
+	}
+	return data.String()
+}
+
+// TestOrdersOfOneKey checks queries that ask for the same rows in two orders: each order has an index of its
+// own. An index's sort key joins the columns of an order of two.
+func TestOrdersOfOneKey(t *testing.T) {
+	const asked = `PutItem invoice, country, issued, total -- 900/s
+GetItem invoice = :n -- 300/s
+SELECT * FROM "rows" WHERE country = ? ORDER BY total DESC LIMIT 10 -- 40/s
+SELECT * FROM "rows" WHERE country = ? ORDER BY issued DESC, total DESC LIMIT 10 -- 60/s`
+	r := advisedFor(t, asked, invoicesOf(), Options{Target: DynamoDB})
+	v := r.Verdict
+	var keys []string
+	for _, e := range v.Extras {
+		keys = append(keys, e.Key)
+	}
+	if want := []string{"((country), issued DESC, total DESC)", "((country), total DESC)"}; !slices.Equal(keys, want) {
+		t.Fatalf("the indexes are %v, not %v", keys, want)
+	}
+	for i, want := range map[int]string{2: `"IndexName":"by_country_total"`, 3: `"IndexName":"by_country"`} {
+		if x := v.Statements[i]; !strings.Contains(x.Text, want) || !strings.Contains(x.Text, `"ScanIndexForward":false`) || strings.Contains(x.Note, "sorts the rows") {
+			t.Errorf("%+v", x)
+		}
+	}
+	if all := string(v.CreateTable); !strings.Contains(all, `"issued#total"`) {
+		t.Error(all)
+	}
+	if x := v.Statements[0]; !strings.Contains(x.Text, `"issued#total":{"S":"<issued>#<total>"}`) || !strings.Contains(x.Note, "in issued#total write total with 10 digits") {
+		t.Errorf("%+v", x)
+	}
+	// One sort key cannot ascend and descend.
+	mixed := advisedFor(t, strings.ReplaceAll(asked, "issued DESC, total DESC", "issued DESC, total ASC"), invoicesOf(), Options{Target: DynamoDB})
+	if x := mixed.Verdict.Statements[3]; !strings.Contains(x.Note, "sorts the rows") {
+		t.Errorf("%+v", x)
+	}
+}
+
+// TestTablesOfTwoOrders checks the same in CQL: a further table for each order, with a name of its own.
+func TestTablesOfTwoOrders(t *testing.T) {
+	r := advisedOf(t, `INSERT INTO g.invoices (invoice, country, issued, total) VALUES (?, ?, ?, ?) -- 900/s
+SELECT * FROM g.invoices WHERE invoice = ? -- 300/s
+SELECT * FROM g.invoices WHERE country = ? ORDER BY total DESC LIMIT 10 -- 40/s
+SELECT * FROM g.invoices WHERE country = ? ORDER BY issued DESC LIMIT 10 -- 60/s`, invoicesOf())
+	var all []string
+	for _, x := range r.Verdict.Statements {
+		all = append(all, x.Text)
+	}
+	text := strings.Join(all, "\n")
+	if strings.Count(text, "INSERT INTO ") != 3 || !strings.Contains(text, "FROM g.invoices_by_country WHERE country = ? ORDER BY issued DESC") || !strings.Contains(text, "FROM g.invoices_by_country_total WHERE country = ? ORDER BY total DESC") {
+		t.Errorf("%s\n%s", r.Verdict.Design, text)
+	}
+}

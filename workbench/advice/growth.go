@@ -102,7 +102,7 @@ func (s *traffic) share(d *Design) float64 {
 	return share.Value
 }
 
-// futureShare is share as it is to be expected of later rows, with its interval.
+// futureShare is the share that is to be expected for later rows, with its interval.
 func (s *traffic) futureShare(d *Design) profile.Estimate {
 	share, m := s.dataShare(d)
 	if m == nil {
@@ -134,7 +134,7 @@ func (s *traffic) dataShare(d *Design) (profile.Estimate, *profile.Measured) {
 // equally many writes, the largest of many has more rows than the mean, by chance alone. The rows of
 // a key follow a Poisson distribution, and the rates of the other keys a gamma distribution with
 // their mean and variance. If the largest partition has more rows than the largest of so many would
-// have, it has a rate of its own, which its rows tell.
+// have, it has a rate of its own, which follows from its rows.
 func expected(m *profile.Measured, largest profile.Estimate) profile.Estimate {
 	n := largest.Value
 	if m.Partitions.Value < 2 {
@@ -162,9 +162,9 @@ func ownRate(m *profile.Measured, n float64) (mean, own float64) {
 	return mean, own
 }
 
-// shardPart returns the part of a key's rows that its fullest shard gets. If a hash of all clustering
-// columns places rows, all shards get as many. If it is a hash of some of them, all rows with the same values
-// of these are in one shard: then the hottest of these values tells, or the fullest of the measured shards.
+// shardPart returns the part of a key's rows that its fullest shard gets. If a hash of all clustering columns
+// places rows, all shards get as many. If it is a hash of some of them, all rows with the same values of
+// these are in one shard. Then the hottest of these values decides, or the fullest of the measured shards.
 func (s *traffic) shardPart(d *Design) float64 {
 	part := 1 / float64(max(1, d.Shards))
 	if d.Shards <= 1 || len(d.By) == 0 {

@@ -106,8 +106,8 @@ func TestIdsOfManyRows(t *testing.T) {
 	}
 }
 
-// TestSessionsOfOneKeyEach checks the heat of keys of which one after the other is written fast, with pauses
-// between: the rate in a session is the mean rate divided by the part of the time that has sessions.
+// TestSessionsOfOneKeyEach checks the heat of keys that are written fast one after the other, with pauses
+// between. The rate in a session is the mean rate divided by the part of the time that has sessions.
 func TestSessionsOfOneKeyEach(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 70))
 	for draw := range 3 {
@@ -134,9 +134,10 @@ func TestSessionsOfOneKeyEach(t *testing.T) {
 	}
 }
 
-// TestHotKeyInBuckets checks what is said where one key alone needs shards in its buckets of time: how many,
-// what the others would pay, and the table for that key, since no command gives all its buckets shards. Nodes
-// that are too full for any design do not hide that partitions get too large.
+// TestHotKeyInBuckets checks the report if only one key needs shards in its buckets of time. It must say how
+// many, and what the other keys would pay. It must print a table for that key, because no command gives
+// shards to all of its buckets. Nodes that are too full for any design do not hide that partitions get too
+// large.
 func TestHotKeyInBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 19))
 	for _, epoch := range []bool{true, false} {
@@ -175,9 +176,9 @@ func TestHotKeyInBuckets(t *testing.T) {
 	}
 }
 
-// TestDaysThatQueriesOrder draws rows with days since 1970, few rows each. They are taken for days if queries
-// order them or take a range of them; a sequence with gaps, whose numbers do not repeat, is not, nor are days
-// of which the queries name single ones.
+// TestDaysThatQueriesOrder draws rows with days since 1970, few rows each. advise reads them as days if
+// queries order them or take a range of them. It does not read a sequence with gaps as days, whose numbers do
+// not repeat, nor days that queries only name one by one.
 func TestDaysThatQueriesOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 33))
 	for _, c := range []struct {

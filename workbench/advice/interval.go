@@ -78,15 +78,29 @@ func times(e profile.Estimate, f float64) profile.Estimate {
 
 // largest returns the size of the largest partition of a design. If rows' new ids, which are drawn, choose the
 // shards, it is widened by chance. The number of rows of one shard is then a Poisson number. That of the
-// fullest one deviates no more: 99 of 100 are within 2.6 of its square roots.
+// fullest one deviates no more: 99 of 100 are within deviates of its square roots.
 func (s *measures) largest(d *Design, m *profile.Measured, of func(*profile.Measured) profile.Sizes) profile.Estimate {
-	e := of(m).Max
+	return s.byChance(d, m, of, of(m).Max, deviates/math.Sqrt(math.Max(1, m.RowSizes.Max.Value)))
+}
+
+// deviates is how many standard deviations of a Poisson number 99 of 100 draws are within.
+const deviates = 2.6
+
+// p99 returns the 99th percentile of the sizes of a design's partitions, widened in the same way. One partition
+// in a hundred is larger. The more such partitions there are, the less the percentile varies by chance.
+func (s *measures) p99(d *Design, m *profile.Measured, of func(*profile.Measured) profile.Sizes) profile.Estimate {
+	larger := math.Max(1, m.Partitions.Value/100)
+	return s.byChance(d, m, of, of(m).P99, deviates/math.Sqrt(larger*math.Max(1, m.RowSizes.P99.Value)))
+}
+
+// byChance widens an estimate of a partition's size if ids that are drawn choose the shards. off is how far the
+// size varies by chance, as a part of it. A shard is never larger than its key.
+func (s *measures) byChance(d *Design, m *profile.Measured, of func(*profile.Measured) profile.Sizes, e profile.Estimate, off float64) profile.Estimate {
 	whole := s.ofPartition(d.Partition)
 	if !d.AddID || d.Shards <= 1 || len(d.By) > 0 || whole != nil && whole.RowSizes.Max.High <= 1 {
 		return e
 	}
-	off := 2.6 / math.Sqrt(math.Max(1, m.RowSizes.Max.Value))
-	out := profile.Estimate{Value: e.Value, Low: math.Max(e.Low*(1-off), of(m).P50.Low), High: e.High * (1 + off)}
+	out := profile.Estimate{Value: e.Value, Low: math.Max(e.Low*(1-off), math.Min(e.Low, of(m).P50.Low)), High: e.High * (1 + off)}
 	if whole != nil {
 		out.High = math.Max(e.High, math.Min(out.High, of(whole).Max.High))
 	}
@@ -101,10 +115,10 @@ func (s *traffic) intervals(c *Candidate, d *Design, m *profile.Measured) Interv
 	x := make(Intervals)
 	x.put("partitions", m.Partitions)
 	x.put("rows_p50", m.RowSizes.P50)
-	x.put("rows_p99", m.RowSizes.P99)
+	x.put("rows_p99", s.p99(d, m, rowSizes))
 	x.put("rows_max", s.largest(d, m, rowSizes))
 	x.put("bytes_p50", m.ByteSizes.P50)
-	x.put("bytes_p99", m.ByteSizes.P99)
+	x.put("bytes_p99", s.p99(d, m, byteSizes))
 	x.put("bytes_max", s.largest(d, m, byteSizes))
 	x.put("cells_max", times(s.largest(d, m, rowSizes), c.CellsMax/math.Max(1, c.RowsMax)))
 	if !d.AddID {

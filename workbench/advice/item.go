@@ -164,8 +164,7 @@ func (s *facts) indexBytes(d *Design, indexes []Extra) float64 {
 	total := 0.0
 	for i := range indexes {
 		e := indexes[i].design
-		sort := e.clusteringNames()
-		for _, names := range [][]string{s.partNames(e), sort[:min(1, len(sort))]} {
+		for _, names := range [][]string{s.partNames(e), e.clusteringNames()} {
 			if !slices.ContainsFunc(have, func(h []string) bool { return slices.Equal(h, names) }) {
 				total += s.joinedBytes(names)
 				have = append(have, names)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestShardsByASkewedColumn checks that a shard by some columns is as full as the hottest of their
-// values makes it: one sensor writes an eighth of all rows, so that all of these are in one shard.
+// TestShardsByASkewedColumn checks the fullest shard if only some columns choose the shard. One
+// sensor writes an eighth of all rows, so all of these rows are in one shard.
 func TestShardsByASkewedColumn(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rate, days, rows = 18_000, 21, 12_000

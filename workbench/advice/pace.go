@@ -29,9 +29,9 @@ type pace struct {
 	sure  float64 // of these, what no chance explains
 }
 
-// These bounds tell a change from chance. A rate has changed if it did so by at least changedTimes,
-// and if that is likelier than a constant rate by changedLikely (a logarithm). It changed only for
-// a while if that is likelier still by forAWhile.
+// These bounds distinguish a change from chance. A rate has changed if the two rates differ at
+// least by the factor changedTimes, and if a change is likelier than a constant rate by
+// changedLikely (a logarithm). It changed only for a while if that is even likelier by forAWhile.
 const (
 	changedTimes  = 1.5
 	changedLikely = 30
@@ -230,8 +230,8 @@ func (s *traffic) busiest(d *Design, m *profile.Measured) Moment {
 	return out
 }
 
-// once limits what a key of a single row gets of the inserts to one in a second, however high the
-// rate of all keys together is: its row is inserted once. inserts is their share of the writes. The
+// once limits the inserts of a key with a single row to one in a second, at any rate of all keys
+// together, because its row is inserted once. inserts is the share of inserts among the writes. The
 // row can be updated and deleted any number of times.
 func (m *Moment) once(inserts float64) {
 	limited := func(writes float64) float64 { return writes*(1-inserts) + math.Min(writes*inserts, 1) }

@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -54,6 +55,32 @@ func TestLossesAtTheRateRank(t *testing.T) {
 		}
 		if rep.Candidates[0].Loss != nil {
 			t.Errorf("draw %d: the best loses %+v", draw, rep.Candidates[0].Loss)
+		}
+	}
+}
+
+// TestLossesOfCrowdedKeys checks losses where many rows come for each key and step of time: all but the last
+// are lost, and no more.
+func TestLossesOfCrowdedKeys(t *testing.T) {
+	draw := rand.New(rand.NewPCG(9, 4))
+	for _, meters := range []int{60, 700, 5000} { // the report knows fewer keys one by one than the last two
+		var data strings.Builder
+		data.WriteString("meter,at,plate\n")
+		at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+		for range 20_000 {
+			at = at.Add(time.Duration(draw.ExpFloat64() * 120 * float64(time.Second)))
+			fmt.Fprintf(&data, "m%d,%s,p%d\n", draw.IntN(meters), at.Format("2006-01-02 15:04"), draw.IntN(900))
+		}
+		const rate = 400.0
+		r := advisedOf(t, fmt.Sprintf("SELECT * FROM c.parking WHERE meter = ? AND at >= ? AND at < ? -- 50/s\nINSERT INTO c.parking (meter, at, plate) VALUES (?, ?, ?) -- %g/s", rate), data.String())
+		i := slices.IndexFunc(r.Antipatterns, func(a Antipattern) bool { return a.Name == "collision" && a.Loss != nil })
+		if i < 0 {
+			t.Fatalf("%d meters: no collision: %+v", meters, r.Antipatterns)
+		}
+		mean := rate * 60 / float64(meters) // rows of a meter and minute
+		want := (rate*60 - float64(meters)*(1-math.Exp(-mean))) * 1440
+		if got := r.Antipatterns[i].Loss; math.Abs(got.PerDay-want) > 0.005*want || got.High > rate*86400 {
+			t.Errorf("%d meters: %+v rows lost a day, want %.0f", meters, got, want)
 		}
 	}
 }

@@ -175,7 +175,7 @@ func (s *Study) Report() *Report {
 	var best *Design
 	switch {
 	case len(s.qs) == 0:
-		r.NoVerdict = "rows say how data lie, not what is asked of them: without queries any key that is unique would look good"
+		r.NoVerdict = "rows show how the data are spread, but not what the queries ask: without queries any unique key would look good"
 	case !s.reads():
 		r.NoVerdict = "the queries only insert: nothing says how rows are looked up"
 	case len(list) == 0:

@@ -82,13 +82,10 @@ func (s dynamoWriter) write(d *Design, v *Verdict) {
 
 // keysOf returns a design's partition key and sort key. The sort key has no columns if there is
 // none.
-func (s dynamoWriter) keysOf(d *Design, index bool) (hash, sort keyed) {
+func (s dynamoWriter) keysOf(d *Design) (hash, sort keyed) {
 	hash.columns = s.partNames(d)
 	hash.name, hash.typ = s.attribute(hash.columns, len(d.Partition) == 1 && d.bucket() == nil, d)
 	sort.columns = d.clusteringNames()
-	if index && len(sort.columns) > 1 {
-		sort.columns = sort.columns[:1]
-	}
 	if len(sort.columns) > 0 {
 		sort.name, sort.typ = s.attribute(sort.columns, len(sort.columns) == 1, d)
 	}
@@ -107,7 +104,7 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 			}
 		}
 	}
-	hash, sort := s.keysOf(in, index)
+	hash, sort := s.keysOf(in)
 	operation, notes := "", []string{}
 	switch {
 	case q.Verb == queries.Insert:
@@ -130,10 +127,11 @@ func (s dynamoWriter) request(d *Design, v *Verdict, q *queries.Query) Statement
 			notes = append(notes, fmt.Sprintf("with a number attribute for the second, since 1970, at which it expires, %s after the write, and UpdateTimeToLive once for that attribute", capacity.Duration(float64(q.TTL))))
 		}
 		for i := range v.Extras {
-			h, k := s.keysOf(v.Extras[i].design, true)
+			h, k := s.keysOf(v.Extras[i].design)
 			put(h)
 			if len(k.columns) > 0 {
 				put(k)
+				notes = append(notes, s.paddedNotes(&k)...)
 			}
 			for _, c := range s.nullsIn(v.Extras[i].design) { // DynamoDB refuses an empty text in the key of an index
 				notes = append(notes, fmt.Sprintf("leave %s out of an item that has no value in it", c))
@@ -187,6 +185,8 @@ func (s dynamoWriter) paddedNotes(sort *keyed) (notes []string) {
 		}
 		digits := map[value.Kind]int{value.Int: 10, value.Bigint: 19, value.Varint: 19}[c.Type.Kind]
 		switch {
+		case isFloat(c) && s.sortedBy(name):
+			notes = append(notes, fmt.Sprintf("in %s write %s as a whole number of its smallest steps, with zeros before, so that all have one length, and add so much that none is negative: texts sort by their characters", sort.name, name))
 		case digits == 0 || !s.sortedBy(name) || len(c.Min) == len(c.Max) && !strings.HasPrefix(c.Min, "-"):
 		case strings.HasPrefix(c.Min, "-"):
 			notes = append(notes, fmt.Sprintf("in %s add %s to %s, so that none is negative, and write it with %d digits, zeros before: texts sort by their characters", sort.name, "1"+strings.Repeat("0", digits-1), name, digits))
@@ -335,5 +335,5 @@ func (s dynamoWriter) dynamoTable() string {
 
 // indexName returns the name of an index.
 func (s dynamoWriter) indexName(e *Extra) string {
-	return shortened("by_"+plainName(strings.Join(s.partNames(e.design), "_")), longestDynamoDBName)
+	return shortened("by_"+plainName(strings.Join(e.named(s.partNames(e.design)), "_")), longestDynamoDBName)
 }

@@ -71,7 +71,8 @@ func Run(ctx context.Context, in profile.Input, qs []queries.Query, o Options, p
 }
 
 // maybeDays returns the column of numbers that could be days, if queries order rows by it, or take a range of
-// it, and no column is a time: then the queries say that it is one. "": there is none, or there are several.
+// it, and no other column is a time. Then the queries show that it is a time. "": there is none, or there are
+// several.
 func maybeDays(p *profile.Profile, qs []queries.Query) (column string) {
 	for i := range p.Columns {
 		c := &p.Columns[i]

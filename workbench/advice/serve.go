@@ -318,7 +318,7 @@ func (s *serving) ordered(d *Design, q *queries.Query, at int) string {
 			return fmt.Sprintf("rows come in the order in which %s is written, which is not that of time", o.Column)
 		}
 		turned := 0
-		if at < len(d.Desc) && d.Desc[at] != o.Desc {
+		if at < len(d.Desc) && d.Desc[at] != o.Desc && s.o.Target != DynamoDB || o.Desc && s.o.Target == DynamoDB { // its sort keys ascend
 			turned = 1
 		}
 		if backward >= 0 && backward != turned {

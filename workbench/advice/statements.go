@@ -86,7 +86,11 @@ func (s cqlWriter) same(e *Extra) string {
 func (s cqlWriter) furtherTable(e *Extra) string {
 	var names []string
 	for _, p := range e.design.Partition {
-		names = append(names, plainName(p.Column))
+		names = append(names, p.Column)
+	}
+	names = e.named(names)
+	for i := range names {
+		names[i] = plainName(names[i])
 	}
 	keyspace, table, two := strings.Cut(s.table(), ".")
 	if !two {
@@ -209,7 +213,7 @@ func boundPrefix(d *Design, q *queries.Query) int {
 }
 
 // restricted adds restrictions for the parts of the partition key that the query does not bind: a
-// bucket, or the value of a period of which the query gives a range.
+// bucket, or the value of a period if the query gives a range of it.
 func (s cqlWriter) restricted(d *Design, q *queries.Query, where []syntax.Relation) (out []syntax.Relation, notes []string) {
 	out = slices.Clone(where)
 	for _, p := range d.Partition {

@@ -30,9 +30,9 @@ const NoEventTime = "none"
 
 // Study judges the keys of one table. It is for one goroutine.
 //
-// Its parts are layers, and each sees only those below it: facts (what is given), measures (what
-// was measured), traffic (what is written, and when), serving (what queries read), sizes, heats,
-// proposer (the designs to measure), ranker. Besides these, critic names antipatterns, and
+// Its parts are layers, and each sees only those below it: facts (the input), measures (the
+// measurements), traffic (the writes and their times), serving (the reads of queries), sizes,
+// heats, proposer (the designs to measure), ranker. Besides these, critic names antipatterns, and
 // cqlWriter and dynamoWriter write statements.
 type Study struct {
 	ranker
@@ -119,9 +119,10 @@ func (s *Study) Next() []profile.Candidate {
 	return out
 }
 
-// Alone returns the verdict's designs that were sampled, because there was no memory for all of their
-// partitions or primary keys beside those of the other designs. If the caller measures these designs
-// alone, in one lane (profile.Options.OneLane), the figures are exact, or their intervals are narrower. Take takes the measurements.
+// Alone returns the verdict's designs that were sampled: together with the other designs, there was
+// not enough memory for all of their partitions or primary keys. If the caller measures these designs
+// alone, in one lane (profile.Options.OneLane), the figures are exact, or their intervals are
+// narrower. Take takes the measurements.
 func (s *Study) Alone() []profile.Candidate {
 	s.asked = nil
 	for _, d := range s.inexact() {
@@ -141,7 +142,7 @@ func (s *Study) candidates() (out []profile.Candidate) {
 	return out
 }
 
-// inexact returns the designs of the verdict of which some figures are estimates.
+// inexact returns the designs of the verdict that have estimates among their figures.
 func (s *Study) inexact() (out []*Design) {
 	list := s.ranking()
 	if len(list) == 0 || !s.reads() {

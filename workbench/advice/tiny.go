@@ -11,10 +11,11 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/queries"
 )
 
-// A query with less than tinyShare of the load does not decide the key. It only chooses among keys
-// that serve the other queries and keep the limits. The same holds for a query with less than smallShare of
-// what is asked, if a further table is not worth its writes for it. Every row is also written to a further table. A
-// further table is not worth that for a query that is asked less than once in dearWrites writes, or in dearIfFull writes if the nodes do not bear these.
+// A query with less than tinyShare of the load does not decide the key. It only chooses among keys that
+// serve the other queries and keep the limits. The same holds for a query with less than smallShare of all
+// queries, if a further table is not worth its writes for it: every row must also be written to that table.
+// It is not worth this if the query comes less than once in dearWrites writes, or in dearIfFull writes if
+// the nodes are full.
 const (
 	tinyShare  = 0.01
 	smallShare = 0.1

@@ -15,8 +15,8 @@ import (
 // luck if at least notLuck pairs of rows would agree, were the columns independent of each other.
 const notLuck = 10
 
-// sound reports whether columns, in which no two rows of the data agree, tell rows apart by their
-// nature and not by luck.
+// sound reports whether columns in which no two rows of the data agree are unique by their nature
+// and not by luck.
 func (s *measures) sound(set []string) bool {
 	if len(set) == 1 {
 		c := s.p.Column(set[0])
@@ -25,9 +25,9 @@ func (s *measures) sound(set []string) bool {
 	return s.expectedPairs(set) >= notLuck
 }
 
-// expectedPairs returns how many pairs of rows would agree in some columns if the columns were
-// independent of each other. With a time among them, it counts the pairs of rows that have the same time in
-// the data: where no two have, the time alone tells the rows of the data apart, and says nothing about
+// expectedPairs returns how many pairs of rows would agree in some columns if the columns were independent
+// of each other. If one column is a time, it counts only the pairs of rows that have the same time in the
+// data. If no two rows have, the time alone makes the rows of the data unique, and nothing is known about
 // the other columns at a higher rate.
 func (s *measures) expectedPairs(set []string) float64 {
 	n := float64(s.p.Rows)
@@ -60,32 +60,40 @@ func resolution(c *profile.Column) float64 {
 	return c.Time.Resolution.Seconds()
 }
 
-// atFixedTimes reports whether the rows of a partition come more evenly than chance would make
-// them. Then their writer works by the clock.
+// atFixedTimes reports whether the rows of partitions come more evenly than by chance. Then their
+// writer works by the clock. It counts the pairs of rows of a partition that come in the same window.
+// Rows that come by chance have as many such pairs as independent rows. Rows that come by the clock have
+// hardly more than the smallest possible number.
 func atFixedTimes(m *profile.Measured) bool {
 	if m == nil {
 		return false
 	}
-	sum, free := 0.0, 0
+	more, chance := 0.0, 0.0 // pairs beyond the smallest possible number, and how many would be there by chance
 	for i := range m.Largest {
 		p := &m.Largest[i]
-		if i == 20 || len(p.Over) != windows || p.Rows.Value < 2*windows {
+		if i == 20 || len(p.Over) != windows {
 			break
 		}
-		mean := 0.0
+		rows, pairs := 0.0, 0.0
 		for _, n := range p.Over {
-			mean += float64(n) / windows
+			rows += float64(n)
+			pairs += float64(n) * float64(n-1) / 2
 		}
-		for _, n := range p.Over {
-			sum += (float64(n) - mean) * (float64(n) - mean) / mean
-		}
-		free += windows - 1
+		each := math.Floor(rows / windows)
+		fewest := windows*each*(each-1)/2 + math.Mod(rows, windows)*each
+		more += pairs - fewest
+		chance += rows*(rows-1)/(2*windows) - fewest
 	}
-	return free >= 2*windows && sum < 0.35*float64(free)
+	return chance >= enoughPairs && more < 0.35*chance
 }
 
-// byItself reports whether the columns of a design tell rows apart by their nature.
-func (s *measures) byItself(d *Design) bool {
+// enoughPairs is the least number of pairs that chance must make. Below it, a small number of pairs proves
+// nothing.
+const enoughPairs = 30
+
+// byItself reports whether the columns of a design are unique to each row: by their nature, or because at
+// the stated rate less than one pair of rows a year would agree.
+func (s *traffic) byItself(d *Design) bool {
 	m := s.exactly(d)
 	if m != nil && lost(m) > 0 {
 		return false
@@ -98,7 +106,14 @@ func (s *measures) byItself(d *Design) bool {
 	if slices.ContainsFunc(s.tells, func(known []string) bool { return within(known) && s.sound(known) }) {
 		return true
 	}
-	return m != nil && (s.sound(set) || s.timeIn(d) != "" && s.byTheClock(d))
+	return m != nil && (s.sound(set) || s.timeIn(d) != "" && s.byTheClock(d) || s.hardlyMeet(d, m))
+}
+
+// hardlyMeet reports whether fewer than leastLoss rows a day would have the same primary key if rows come by
+// chance, and no two rows of the data have.
+func (s *traffic) hardlyMeet(d *Design, m *profile.Measured) bool {
+	l := s.lossOf(d)
+	return l != nil && l.High < leastLoss && m.Lost.Value < 0.5
 }
 
 // byTheClock reports whether the rows of a design's partitions, without its time, come at fixed
@@ -115,8 +130,9 @@ func (s *measures) byTheClock(d *Design) bool {
 const mostInStep = 1.5
 
 // crowded reports whether rows surely agree in a design's primary key at the stated rate, although
-// none do in the data: more rows come in a step of its time than its other columns have combinations
-// of values. needed is the number of rows in a step, known the number of combinations.
+// none do in the data. This is so if, in a step of its time, more rows come than its other columns
+// have combinations of values. needed is the number of rows in a step, known the number of
+// combinations.
 //
 // A column whose values do not repeat has no fixed number of values. crowded returns false for it.
 func (s *measures) crowded(d *Design) (needed, known float64, is bool) {
@@ -145,7 +161,7 @@ func (s *measures) crowded(d *Design) (needed, known float64, is bool) {
 // identify makes the primary key tell rows apart, with as few added columns as possible. A key that
 // does so in the data, but not at the stated rate, gets columns that do without its time. If there
 // are none, it stays as it is, and the verdict says what it needs.
-func (s *measures) identify(d *Design) {
+func (s *traffic) identify(d *Design) {
 	unique := s.byItself(d) || s.knownApart(d)
 	if _, _, crowded := s.crowded(d); unique && !crowded {
 		return
@@ -173,9 +189,9 @@ func (d *Design) has(c string) bool {
 	return slices.Contains(d.Clustering, c) || slices.ContainsFunc(d.Partition, func(p profile.Part) bool { return p.Column == c && p.Bucket == profile.Whole })
 }
 
-// knownApart reports whether the key of a query, of the same columns without a bucket, tells rows apart
-// by its nature.
-func (s *measures) knownApart(d *Design) bool {
+// knownApart reports whether the key of a query, of the same columns without a bucket, is unique by its
+// nature.
+func (s *traffic) knownApart(d *Design) bool {
 	return slices.ContainsFunc(s.natural, func(n *Design) bool {
 		return partitionID(n.Partition) == partitionID(wholes(d.columns())) && len(n.Clustering) == len(d.Clustering) &&
 			!slices.ContainsFunc(n.Clustering, func(c string) bool { return !d.has(c) }) && s.byItself(n)
@@ -223,26 +239,47 @@ func (s *traffic) lossOf(d *Design) *Loss {
 	// of returns the chance that two rows have the same key. The n rows show too high a chance,
 	// because each row also agrees with itself; of subtracts that.
 	of := func(squares float64) float64 { return math.Max(0, (squares-n)/(n*(n-1))) }
-	known, lost := 0.0, 0.0
+	// part returns how many rows of a key are lost, as a part of all rows. The key has the share w of all rows.
+	part := func(w float64) float64 {
+		if mu := rate * w * step; mu > 1e-9 {
+			return w * (1 + math.Expm1(-mu)/mu)
+		}
+		return 0
+	}
+	known, lost, others, keys := 0.0, 0.0, 1.0, m.Partitions.Value
 	for i := range m.Largest {
 		w := m.Largest[i].Share
 		if m.Largest[i].Rows.Value < 2 {
 			break
 		}
-		if mu := rate * w * step; mu > 1e-9 {
-			lost += w * (1 + math.Expm1(-mu)/mu)
-			known += w * (w - 1/n)
-		}
+		lost += part(w)
+		known += w * (w - 1/n)
+		others -= w
+		keys--
 	}
 	day := func(squares float64) float64 {
-		rest := math.Max(0, of(squares)-known) * rate * step / 2
+		rest := 0.0
+		if squared := math.Max(0, of(squares)-known); squared > 0 && others > 1e-9 {
+			rest = others - steps(others, squared, math.Max(keys, others*others/squared), rate*step)
+		}
 		return math.Min(1, lost+rest) * s.load.insert * 86400
 	}
 	pairs := math.Max(1, (m.Squares.Value-n)/2)
 	doubt := math.Hypot(2.6/math.Sqrt(pairs), unsure)
 	all := s.load.insert * 86400
-	out := &Loss{PerDay: day(m.Squares.Value), Low: day(m.Squares.Low) * math.Max(0, 1-doubt), High: math.Min(all, day(m.Squares.High)*(1+doubt))}
-	return out
+	return &Loss{PerDay: day(m.Squares.Value), Low: day(m.Squares.Low) * math.Max(0, 1-doubt), High: math.Min(all, day(m.Squares.High)*(1+doubt))}
+}
+
+// steps returns the number of pairs of a key and a step of time in which the key has rows, divided by the number
+// of all rows. The keys have shares of the rows: shares is their sum, and squares the sum of their squares. rows
+// is how many rows of all keys come in a step. steps assumes that the shares follow a gamma distribution.
+func steps(shares, squares, keys, rows float64) float64 {
+	mean := shares / keys
+	theta := (squares/keys - mean*mean) / mean
+	if theta*rows < 1e-9 {
+		return keys * -math.Expm1(-rows*mean) / rows
+	}
+	return keys * -math.Expm1(-mean/theta*math.Log1p(rows*theta)) / rows
 }
 
 // alikeBehind returns the chance that two rows of one key and step of its time agree in the other

@@ -252,7 +252,7 @@ func (s *Study) reasons(list []ranked) []string {
 		}
 		if s.byTime(d) {
 			columns := strings.Join(s.notTime(d), ", ")
-			add("that holds as long as no two rows with the same %s have the same %s", columns, s.timeIn(d))
+			add("that holds as long as no two rows with the same %s have the same %s%s", columns, s.timeIn(d), s.seldom(d))
 			if needed, known, is := s.crowded(d); is {
 				add("at the stated rate that needs more values of %s than the data have: %s rows come in a step of %s, which is %s, and the data have at most %s. If no more values come, rows overwrite others: add a column that tells them apart",
 					columns, number(needed), s.timeIn(d), stepText(resolution(s.p.Column(s.timeIn(d)))), number(known))
@@ -363,8 +363,8 @@ func (s *ranker) fork() *ranker {
 	return &t
 }
 
-// bearable returns the rate of writes that a design bears if the rate is unknown, and the limit
-// that it reaches then.
+// bearable returns the rate of writes at which a design reaches its first limit, and that limit, if
+// the stated rate is unknown.
 func (s *ranker) bearable(d *Design) (float64, string) {
 	t := s.fork()
 	t.load = load{writes: 1, insert: 1, from: FromQueries, ttl: s.load.ttl}
@@ -440,6 +440,15 @@ func (s *ranker) withoutQuery(list []ranked) string {
 		}
 	}
 	return ""
+}
+
+// seldom says how seldom rows agree in a design's primary key at the stated rate; "": often, or that is not known.
+func (s *traffic) seldom(d *Design) string {
+	l := s.lossOf(d)
+	if l == nil || l.High >= leastLoss || l.High <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(": if rows come by chance at %s a second, less than once in %s", number(s.load.insert), countOf(math.Floor(math.Min(1000, 1/l.High/365)), "year"))
 }
 
 // byTime reports whether only a time, together with values that repeat, tells rows apart.

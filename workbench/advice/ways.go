@@ -60,7 +60,13 @@ func (s *ranker) ways(d *Design, extras []Extra) []Ways {
 		read := s.reading(d, i)
 		further := s.further(i, d)
 		index := s.index(d, q)
-		switch at := slices.IndexFunc(extras, func(e Extra) bool { return slices.Contains(e.Lines, q.Line) }); {
+		at := -1 // the further table or index that serves it best
+		for j := range extras {
+			if slices.Contains(extras[j].Lines, q.Line) && (at < 0 || s.serve(extras[j].design, q).Kind < s.serve(extras[at].design, q).Kind) {
+				at = j
+			}
+		}
+		switch {
 		case at >= 0:
 			further = s.furtherWay(i, extras[at].design)
 			further.Taken = true
@@ -203,8 +209,9 @@ func (s *ranker) index(d *Design, q *queries.Query) *Way {
 	return w
 }
 
-// indexable returns the column of which an index serves a query best: of those that it binds to one value
-// behind the partition key, the one with most values; else a number or time of which it gives a range.
+// indexable returns the column whose index serves a query best: among the columns that the query binds to
+// one value after the partition key, the one with most values; else a number or time of which the query
+// gives a range.
 func (s *ranker) indexable(d *Design, q *queries.Query) (best *profile.Column) {
 	for _, e := range q.Equal {
 		c := s.p.Column(e.Column)
@@ -220,7 +227,7 @@ func (s *ranker) indexable(d *Design, q *queries.Query) (best *profile.Column) {
 	return best
 }
 
-// way returns the way that is taken for a query, and without the one that adds nothing.
+// way returns the chosen way for a query, and without the way that adds no writes.
 func (w *Ways) way() *Way { return &w.Ways[0] }
 
 func (w *Ways) without() *Way {

@@ -26,8 +26,8 @@
 //
 // It promises:
 //
-//  1. The chance of a throttled second at N is that of the model to six digits (a test compares
-//     it with a simulation).
+//  1. The chance of a throttled second at N agrees with the model to six digits (a test compares it
+//     with a simulation).
 //  2. Recommended is the least N, not below Minimum, that meets the target chance.
 //  3. Every number that is assumed and not computed is a field or constant here, with its
 //     source.

@@ -6,7 +6,7 @@ import "strings"
 
 // layout returns two hashes. layout is the same for texts that are written in the same way. form
 // also ignores their zone and their precision. descending reports whether the text goes from the
-// year down to its finest part, each with its full width, so that texts of one layout sort as their
+// year down to its finest part, each with its full width. Texts of one such layout sort as their
 // times do.
 func (p *Parser) layout() (form, layout uint64, descending bool) {
 	const start, prime = 14695981039346656037, 1099511628211

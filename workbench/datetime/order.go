@@ -148,10 +148,10 @@ const (
 )
 
 // Order returns the order that the dates show. A form whose dates do not show it has the order of
-// another form with the same sign, or of any other form. If none shows it, dates are read so that
-// they lie closer together; but nobody writes the month first in dates with points. narrower is
-// above 0 if the dates lie closer with the month first, below 0 if with the day first. doubt is
-// about the dates with the sign sign.
+// another form with the same sign, or of any other form. If none shows it, the order is that in
+// which the dates are closer together. But nobody writes the month first in dates with points.
+// narrower is above 0 if the dates lie closer with the month first, below 0 if with the day first.
+// doubt is about the dates with the sign sign.
 func (t *Tally) Order(narrower int) (o Order, doubt Doubt, sign byte) {
 	all := tally{}
 	for i := range t.others {

@@ -23,7 +23,7 @@
 //     requests with bodies. Only the time is artificial.
 //  2. No file is written: data are in memory.
 //  3. The same options give the same counts.
-//  4. When the context ends, the result is what was counted so far, with Partial set.
+//  4. When the context ends, the result has the counts so far, with Partial set.
 //
 // It imports dynamo/api, dynamo/exception, dynamodoor/run, engine/throughput,
 // engine/dynamodb, engine/storage, shard, workbench/capacity, workbench/page and

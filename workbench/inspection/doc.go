@@ -17,8 +17,8 @@
 //
 // They are the bytes of Cassandra's SSTables before compression, as sstablepartitions shows them:
 // of live data, one replica. Sizer computes them from the values that are read. They do not include
-// what CQL does not show: tombstones and overwritten values that are not yet compacted. Timestamps
-// and times to live are only those that a first sample shows.
+// data that CQL does not show: tombstones and overwritten values that are not yet compacted.
+// Timestamps and times to live are only those that a first sample shows.
 //
 // # Samples
 //
@@ -28,10 +28,10 @@
 //
 // It promises:
 //
-//  1. For a whole reading, counts are exact and percentiles are within 1%. For a sample,
-//     intervals hold with 99% confidence; those of sums do so unless a few partitions that were not
-//     read hold a large part of the table. A report says which it is, and how much of the ring was
-//     read.
+//  1. For a whole reading, counts are exact and percentiles are within 1%. For a sample, intervals
+//     hold with 99% confidence. Those of sums do not if a few partitions that were not read have a
+//     large part of the table. A report says whether it is from a sample, and how much of the ring
+//     was read.
 //  2. Memory is bounded, whatever the table holds.
 //  3. A Run that is written and read back continues as if it had not been interrupted.
 //  4. A stored Run has tokens in place of keys.

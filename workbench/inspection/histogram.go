@@ -148,9 +148,9 @@ func (h *Histogram) Quantile(q, share float64, max int64) Interval {
 // sizes, it uses the normal one.
 const fewSizes = 2000
 
-// ranks returns the ranks between which the q-quantile of all sizes is with 99% confidence,
-// whatever the sizes are: of n sizes chosen by chance, the number below the quantile is binomial. A
-// rank below 1, or above n, is no bound.
+// ranks returns the ranks between which the q-quantile of all sizes is with 99% confidence, for any
+// sizes: among n randomly chosen sizes, the number below the quantile is binomial. A rank below 1,
+// or above n, is no bound.
 func ranks(n int64, q, share float64) (low, high float64) {
 	if n > fewSizes {
 		// The number of partitions is finite, so what was seen reduces the uncertainty.

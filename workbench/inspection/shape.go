@@ -74,16 +74,16 @@ func KeyOf(t *schema.Table) Key {
 	switch {
 	case len(k.PartitionKey) == 1 && len(k.Clustering) == 0:
 		k.Shape = SingleKey
-		k.Means = fmt.Sprintf("Each %s is a partition of one row; another row with the same %s overwrites it. Rows are found by the whole key alone: no ranges, no order.", whole, whole)
+		k.Means = fmt.Sprintf("Each %s is a partition of one row. Another row with the same %s overwrites it. Queries must give the whole key: there are no ranges and no order.", whole, whole)
 	case len(k.PartitionKey) == 1:
 		k.Shape = KeyAndClustering
-		k.Means = fmt.Sprintf("All rows of a %s are one partition, on one node and its replicas, sorted by %s. A row is told from the others of its partition by %s: a second one with the same values overwrites it.", whole, inOrder(t), all(k.Clustering))
+		k.Means = fmt.Sprintf("All rows of a %s are one partition, on one node and its replicas, sorted by %s. A row is identified within its partition by %s: a second row with the same values overwrites it.", whole, inOrder(t), all(k.Clustering))
 	case len(k.Clustering) == 0:
 		k.Shape = CompositeKey
-		k.Means = fmt.Sprintf("%s together are a partition of one row; queries have to give them all. Another row with the same values overwrites it.", whole)
+		k.Means = fmt.Sprintf("%s together are a partition of one row. Queries must give them all. Another row with the same values overwrites it.", whole)
 	default:
 		k.Shape = CompositeClustering
-		k.Means = fmt.Sprintf("%s together are a partition, and queries have to give them all; its rows are sorted by %s. A row is told from the others of its partition by %s: a second one with the same values overwrites it.", whole, inOrder(t), all(k.Clustering))
+		k.Means = fmt.Sprintf("%s together are a partition. Queries must give them all. The partition's rows are sorted by %s. A row is identified within its partition by %s: a second row with the same values overwrites it.", whole, inOrder(t), all(k.Clustering))
 	}
 	return k
 }

@@ -91,8 +91,8 @@ func spread(t *schema.Table, r *Run, ri *Report) *Finding {
 	switch {
 	case falling && most >= 2*least:
 		f.Name = "dummy column (rollover)"
-		f.Evidence = fmt.Sprintf("%s counts from %s, and the higher, the fewer keys have it (%d partitions with the first value, %d with the last): the next value is taken when a partition is full enough.", c.Name, ends, shards[0].Partitions, shards[len(shards)-1].Partitions)
-		f.Advice = "New rows of a key go to its highest value, one partition: that bounds size, not heat. Whoever reads a key has to read all its values."
+		f.Evidence = fmt.Sprintf("%s counts from %s. The higher the value, the fewer keys have it (%d partitions with the first value, %d with the last). So the application takes the next value when a partition is full enough.", c.Name, ends, shards[0].Partitions, shards[len(shards)-1].Partitions)
+		f.Advice = "New rows of a key go to its highest value, which is one partition: that bounds size, not heat. A read of a key must read all its values."
 	default:
 		f.Name = "shard column"
 		mean := float64(total) / float64(len(shards))

@@ -41,7 +41,7 @@ func parts(c gocql.ColumnInfo) int {
 }
 
 // gather passes each column's value to put, and joins tuples again. (A tuple whose elements are all
-// null cannot be told from null.)
+// null looks like null.)
 func gather(columns []gocql.ColumnInfo, cells []cell, put func(i int, v []byte)) {
 	at := 0
 	for i, c := range columns {

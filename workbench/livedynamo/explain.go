@@ -11,10 +11,10 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/livetable"
 )
 
-// Explain asks an evenkeel door how it would carry out a request on the table. It returns the door's
-// JSON.
-func (t *Table) Explain(ctx context.Context, q api.ItemRequest) ([]byte, error) {
-	text, refused, err := t.own(ctx, &api.Explain{Asked: q})
+// Explain asks an evenkeel door how it would carry out a request or statement on the table. It returns
+// the door's JSON.
+func (t *Table) Explain(ctx context.Context, q *api.Explain) ([]byte, error) {
+	text, refused, err := t.own(ctx, q)
 	switch {
 	case err != nil:
 		return nil, t.at.explain(err)

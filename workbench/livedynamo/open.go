@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -115,6 +116,7 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 			d.EnableAcceptEncodingGzip = true
 			d.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
 				r.MaxAttempts, r.MaxBackoff, r.RateLimiter = attempts, 5*time.Second, ratelimit.None
+				r.Retryables = append(r.Retryables, retry.IsErrorRetryableFunc(brokenOff))
 			})
 		})
 	}
@@ -128,6 +130,16 @@ func Open(ctx context.Context, a Address, o Options) (*Table, error) {
 		t.units.Rate = math.Max(1, float64(t.table.ReadUnits)/2)
 	}
 	return t, nil
+}
+
+// brokenOff reports whether the SDK itself closed the connection under an answer: after an answer's
+// header it closes the request's body, which the connection may still be reading (aws-sdk-go-v2,
+// issue 2737). The SDK does not repeat such a request by itself, because it may have been a write.
+func brokenOff(err error) aws.Ternary {
+	if errors.Is(err, net.ErrClosed) {
+		return aws.TrueTernary
+	}
+	return aws.UnknownTernary
 }
 
 // load finds region and credentials. For the user's own endpoint there is no role of a machine to

@@ -26,12 +26,12 @@ func (t *Table) Reshard() *Resharder { return &Resharder{t} }
 func (r *Resharder) Close() { r.t.Close() }
 
 // ask makes the door do something, and reads its answer.
-func (r *Resharder) ask(ctx context.Context, action string, shards int, key *string, answer any) error {
+func (r *Resharder) ask(ctx context.Context, action string, to reshard.Target, key *string, answer any) error {
 	at := "table " + r.t.at.Table
 	if r.t.at.Endpoint == "" {
 		return &livetable.Error{At: at, Err: errors.New("AWS itself has no write-sharded tables"), Hint: "give the address of an evenkeel door: --dynamodb http://127.0.0.1:8000"}
 	}
-	q := &api.Reshard{Table: r.t.at.Table, Action: action, Shards: shards, Key: key}
+	q := &api.Reshard{Table: r.t.at.Table, Action: action, Shards: to.Shards, Layout: to.Layout, Key: key}
 	text, refused, err := r.t.own(ctx, q)
 	switch {
 	case err != nil:
@@ -55,49 +55,49 @@ func readsTable(q *api.Reshard) bool {
 	return q.Action == "plan" || q.Action == "start" || q.Action == "rollback"
 }
 
-func (r *Resharder) status(ctx context.Context, action string, shards int) (s reshard.Status, err error) {
-	err = r.ask(ctx, action, shards, nil, &s)
+func (r *Resharder) status(ctx context.Context, action string, to reshard.Target) (s reshard.Status, err error) {
+	err = r.ask(ctx, action, to, nil, &s)
 	return s, err
 }
 
 // Plan implements reshard.Changer.
 func (r *Resharder) Plan(ctx context.Context, to reshard.Target) (o reshard.Outlook, err error) {
-	err = r.ask(ctx, "plan", to.Shards, nil, &o)
+	err = r.ask(ctx, "plan", to, nil, &o)
 	return o, err
 }
 
 // Start implements reshard.Changer.
 func (r *Resharder) Start(ctx context.Context, to reshard.Target) (reshard.Status, error) {
-	return r.status(ctx, "start", to.Shards)
+	return r.status(ctx, "start", to)
 }
 
 // Status implements reshard.Changer.
 func (r *Resharder) Status(ctx context.Context) (reshard.Status, error) {
-	return r.status(ctx, "status", 0)
+	return r.status(ctx, "status", reshard.Target{})
 }
 
 // Pause implements reshard.Changer.
 func (r *Resharder) Pause(ctx context.Context) (reshard.Status, error) {
-	return r.status(ctx, "pause", 0)
+	return r.status(ctx, "pause", reshard.Target{})
 }
 
 // Resume implements reshard.Changer.
 func (r *Resharder) Resume(ctx context.Context) (reshard.Status, error) {
-	return r.status(ctx, "resume", 0)
+	return r.status(ctx, "resume", reshard.Target{})
 }
 
 // Rollback implements reshard.Changer.
 func (r *Resharder) Rollback(ctx context.Context) (reshard.Status, error) {
-	return r.status(ctx, "rollback", 0)
+	return r.status(ctx, "rollback", reshard.Target{})
 }
 
 // Finish implements reshard.Changer.
 func (r *Resharder) Finish(ctx context.Context) (reshard.Status, error) {
-	return r.status(ctx, "finish", 0)
+	return r.status(ctx, "finish", reshard.Target{})
 }
 
 // Key implements reshard.Changer.
 func (r *Resharder) Key(ctx context.Context, key string, shards int) (s reshard.Status, err error) {
-	err = r.ask(ctx, "start", shards, &key, &s)
+	err = r.ask(ctx, "start", reshard.Target{Shards: shards}, &key, &s)
 	return s, err
 }

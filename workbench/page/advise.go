@@ -81,7 +81,7 @@ func (t *talk) say(v any) {
 	}
 }
 
-// told is the interval between two lines of progress.
+// told is the least interval between two lines of progress.
 const told = 100 * time.Millisecond
 
 func (t *talk) progress(v progress) {

@@ -9,9 +9,9 @@
 //
 // It promises:
 //
-//  1. Uploaded data stay in memory: no file is written. They are forgotten when the page is
-//     left, when they were not used for IdleLimit, and when others need the room. One file has at
-//     most MaxUpload bytes, all files together MaxHeld.
+//  1. Uploaded data stay in memory: no file is written. The package forgets them when the user
+//     leaves the page, when they were not used for IdleLimit, and when other data need the memory.
+//     One file has at most MaxUpload bytes, all files together MaxHeld.
 //  2. It answers only its own pages. The Host must be an address, or localhost, to which no
 //     other site's name can be changed (DNS rebinding). An Origin must be the page's own.
 //  3. Only users who have the token can read live tables (cql://…, dynamodb://…).

@@ -45,7 +45,7 @@ func newLane(c *Column, declared *value.Type) *lane {
 	return l
 }
 
-// identity reports whether equal values always have equal texts. Then the text tells values apart
+// identity reports whether equal values always have equal texts. Then the text distinguishes values
 // as well as the value does.
 func (l *lane) identity() bool {
 	switch l.typ.Kind {

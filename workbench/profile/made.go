@@ -123,7 +123,7 @@ func (m *made) merge(o *made) {
 	}
 }
 
-// fewestIds is how many values a column has at least before it is taken for one of ids with a time.
+// fewestIds is how many values a column must have at least to count as a column of ids with a time.
 const fewestIds = 16
 
 // ids describes a column of texts as ids that begin with their time; nil: they do not.
@@ -207,8 +207,8 @@ func (p *Profile) findDays(states map[string]*state) {
 	}
 }
 
-// findNumbered describes columns of Snowflake numbers as ids that begin with their time. These
-// numbers tell their time by the times of the other columns, or by their form.
+// findNumbered describes columns of Snowflake numbers as ids that begin with their time. The times
+// of the other columns show which bits of these numbers are the time; otherwise their form does.
 func (p *Profile) findNumbered(states map[string]*state) {
 	for i := range p.Columns {
 		c := &p.Columns[i]

@@ -476,3 +476,23 @@ func TestOneDayInDigits(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredTimesHaveOneLength checks the form in which times are to be stored that do not sort as they are
+// written: where a store keeps them as texts, only texts of one length sort.
+func TestStoredTimesHaveOneLength(t *testing.T) {
+	for _, c := range []struct{ first, next, want string }{
+		{"05.03.2026 10:00:00", "05.03.2026 10:00:01", "2026-03-05T10:00:00Z"},
+		{"05.03.2026 10:00:00.000", "05.03.2026 10:00:00.250", "2026-03-05T10:00:00.000Z"},
+		{"13.03.2026", "14.03.2026", "2026-03-13"},
+	} {
+		var file strings.Builder
+		file.WriteString("at,n\n")
+		for i := range 40 {
+			fmt.Fprintf(&file, "%s,%d\n", []string{c.first, c.next}[i%2], i)
+		}
+		p := of(t, file.String(), Options{})
+		if at := p.Column("at").Time; at == nil || at.Stored != c.want {
+			t.Errorf("%q: %+v, want %q", c.first, at, c.want)
+		}
+	}
+}

@@ -132,9 +132,19 @@ func (s *state) forms(t *Time) {
 	}
 	t.Example = forms[0].example.text
 	at := t.reader.text(&m.parser, []byte(t.Example))
-	if t.Stored = time.UnixMilli(at).UTC().Format("2006-01-02T15:04:05.999Z07:00"); t.Store == "date" {
-		t.Stored = time.UnixMilli(at).UTC().Format(time.DateOnly)
+	t.Stored = time.UnixMilli(at).UTC().Format(t.storedLayout())
+}
+
+// storedLayout returns the layout of the texts that Stored is an example of. They have one length, so that
+// they sort as their times do where the store keeps times as texts.
+func (t *Time) storedLayout() string {
+	switch {
+	case t.Store == "date":
+		return time.DateOnly
+	case t.Resolution < time.Second:
+		return "2006-01-02T15:04:05.000Z07:00"
 	}
+	return time.RFC3339
 }
 
 // noted returns a note about anything odd in a column of time.
@@ -185,8 +195,7 @@ func (s *state) risingNumbers() bool {
 	return steps > 0 && float64(s.order.up+s.order.same) >= 0.95*steps
 }
 
-// believable reports whether numbers that could be times are times, by what else is known about
-// them.
+// believable reports whether numbers that could be times are times, by their other properties.
 func (s *state) believable(c *Column, unit datetime.Unit, o Options) bool {
 	if o.EventTime == c.Name {
 		return true

@@ -12,9 +12,9 @@
 //
 // A statement is CQL, or DynamoDB's PartiQL, or a DynamoDB operation and its expression: Query
 // (which may be left out), Scan, GetItem, PutItem, UpdateItem, DeleteItem. An expression may be
-// followed by FILTER with another expression, LIMIT n, and BACKWARD (ScanIndexForward false). A
-// statement that may be CQL or PartiQL is read as what the other statements are; as CQL if all are
-// open.
+// followed by FILTER with another expression, LIMIT n, and BACKWARD (ScanIndexForward false). If a
+// statement may be CQL or PartiQL, Parse reads it in the language of the other statements; if all
+// are open, as CQL.
 //
 // A statement ends with a semicolon, at a blank line, or if the next line cannot continue it.
 //

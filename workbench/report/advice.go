@@ -109,8 +109,12 @@ func (w *paper) verdict(r *advice.Report) {
 	for _, d := range v.DDL {
 		w.line("  %s", strings.ReplaceAll(d, "\n", "\n  "))
 	}
-	if k := v.KeyShards; k != nil && k.OwnTable != "" {
-		w.line("  %s", strings.ReplaceAll(k.OwnTable, "\n", "\n  "))
+	if title, tables := shardsOfFew(v.KeyShards); title != "" {
+		w.line("")
+		w.line("  %s", title)
+		for _, d := range tables {
+			w.line("  %s", strings.ReplaceAll(d, "\n", "\n  "))
+		}
 	}
 	if len(v.Statements) == 0 {
 		return
@@ -141,6 +145,22 @@ func (w *paper) keyShards(k *advice.KeyShards) {
 	}
 }
 
+// shardsOfFew returns a title, and the tables to create instead of the advised one if only a few keys are to
+// have shards. If there are no such tables, the title is empty.
+func shardsOfFew(k *advice.KeyShards) (title string, tables []string) {
+	if k == nil || k.DDL == "" {
+		return "", nil
+	}
+	title, tables = "Or, with shards for that key alone:", []string{k.DDL}
+	if len(k.Keys) > 1 {
+		title = "Or, with shards for those keys alone:"
+	}
+	if k.OwnTable != "" {
+		tables = append(tables, k.OwnTable)
+	}
+	return title, tables
+}
+
 // keyShardsText returns the sentence that stands before the commands.
 func keyShardsText(k *advice.KeyShards) string {
 	keys, one := "that key", fmt.Sprintf("one value of %s needs", strings.Join(k.Columns, ", "))
@@ -159,10 +179,10 @@ func keyShardsText(k *advice.KeyShards) string {
 		if k.Others > 1 {
 			this = fmt.Sprintf("with %d shards", k.Others)
 		}
-		return fmt.Sprintf("only %s the shards (%s). Each bucket of time is a partition of its own, so that no command gives all buckets of a key their shards: let the application write %s to a second table like this one, %s, and create this one %s; %s",
+		return fmt.Sprintf("only %s the shards (%s). Each bucket of time is a partition of its own, so that no command gives all buckets of a key their shards. To spare the others, let the application write %s to a second table like this one, %s, and create this one %s; %s",
 			one, others, keys, k.OwnName, this, k.Why)
 	}
-	return fmt.Sprintf("only %s the shards (%s): create the table with 'shards': '%d', and give %s its own; %s", one, others, k.Others, keys, k.Why)
+	return fmt.Sprintf("only %s the shards (%s). To spare the others, create the table with 'shards': '%d', and give %s its own; %s", one, others, k.Others, keys, k.Why)
 }
 
 func bucketText(b *advice.BucketColumn) string {

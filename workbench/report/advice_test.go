@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -165,5 +166,27 @@ func TestManyAntipatternsAreGathered(t *testing.T) {
 	}
 	if len(r.Antipatterns[3].Columns) != 1 {
 		t.Error("the report itself is changed")
+	}
+}
+
+// TestShardsOfFewKeys checks that a report shows the tables with shards for a few keys beside the advised
+// one, and says that they take its place.
+func TestShardsOfFewKeys(t *testing.T) {
+	r := adviceOf()
+	r.Verdict.DDL = []string{"CREATE TABLE t (all keys)"}
+	r.Verdict.KeyShards = &advice.KeyShards{Columns: []string{"day"}, Keys: []advice.HotOnes{{Values: []string{"x"}, Shards: 7}}, Others: 1,
+		DDL: "CREATE TABLE t (no shards)", OwnName: "t_hot", OwnTable: "CREATE TABLE t_hot (7 shards)", Why: "with 7 shards for every key line 1 reads 7 partitions"}
+	var text, page bytes.Buffer
+	if err := Advice(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := AdviceHTML(&page, r, false); err != nil {
+		t.Fatal(err)
+	}
+	order := regexp.MustCompile(`(?s)\(all keys\).*Or, with shards for that key alone:.*\(no shards\).*t_hot \(7 shards\)`)
+	for _, shown := range []string{text.String(), page.String()} {
+		if !order.MatchString(shown) {
+			t.Errorf("not in this order:\n%s", shown)
+		}
 	}
 }

@@ -162,7 +162,7 @@ func (p *advicePage) verdict() {
 	v := p.r.Verdict
 	p.raw("<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2>\n")
 	if v == nil {
-		p.raw("<p class=\"verdict\">No verdict: rows say how data lie, not what is asked of them.</p>\n")
+		p.raw("<p class=\"verdict\">No verdict: rows show how the data are spread, but not what the queries ask.</p>\n")
 		p.raw("<p>Without queries any key that is unique would look good. With the statements that the table has to serve there is one; until then, here are the profile, the risks, and what each design could serve.</p>\n</section>\n")
 		return
 	}
@@ -210,8 +210,11 @@ func (p *advicePage) verdict() {
 	for _, d := range v.DDL {
 		p.put(`<pre tabindex="0"><code>`, d, "</code></pre>\n")
 	}
-	if k := v.KeyShards; k != nil && k.OwnTable != "" {
-		p.put(`<pre tabindex="0"><code>`, k.OwnTable, "</code></pre>\n")
+	if title, tables := shardsOfFew(v.KeyShards); title != "" {
+		p.put("<p>", title, "</p>\n")
+		for _, d := range tables {
+			p.put(`<pre tabindex="0"><code>`, d, "</code></pre>\n")
+		}
 	}
 	if len(v.Statements) > 0 {
 		p.raw("<h3>The queries as they are then written</h3>\n<ul>\n")

@@ -252,8 +252,8 @@ func growthText(b *bufio.Writer, r *inspection.Report) {
 }
 
 // PredictionText says how much an inspection will read, how long that takes, and what it costs.
-// fraction is the share of the table that is read, chosen whether evenkeel chose it, rest whether
-// a part has been read before.
+// fraction is the share of the table to read. chosen says whether evenkeel chose it, and rest
+// whether a part has been read before.
 func PredictionText(p inspection.Prediction, fraction float64, chosen, rest bool) string {
 	of := "the whole table"
 	if fraction < 1 {

@@ -77,7 +77,7 @@ func seriesOfKey(k *simulation.KeyReport, name string, d *simulation.Detail) ser
 
 func simulated(f simulation.Figure) extent { return extent{f.Value, f.Low, f.High} }
 
-// nodes plots what each node would keep, key beside key.
+// nodes plots how many rows each node would have, for the keys side by side.
 func (p *keysPage) nodes(id string, keys []*simulation.KeyReport, list []series) {
 	ring := p.r.Ring
 	c := cluster{what: fmt.Sprintf("Rows of each node over the mean: %d nodes of %d vnodes, %d replicas", ring.Nodes, ring.VNodes, ring.RF)}

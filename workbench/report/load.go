@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/workbench/simulation"
 )
 
-// nodes plots what each node of a cluster would keep, design beside design.
+// nodes plots how many rows each node of a cluster would have, for the designs side by side.
 func (p *advicePage) nodes(id string, details []*advice.Detail) {
 	ring := simulation.Ring{Nodes: advice.Nodes, VNodes: advice.VNodes, RF: advice.RF, Seed: 1}
 	tokens, owners, owned := ring.Deal()

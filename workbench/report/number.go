@@ -17,7 +17,7 @@ func count(n int64) string {
 	return s
 }
 
-// counted formats a whole number of things, each of which has this name.
+// counted formats a whole number of things with this name.
 func counted(n int64, name string) string {
 	if n == 1 {
 		return "1 " + name

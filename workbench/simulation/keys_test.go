@@ -289,9 +289,9 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestOverIsCertainWhereItCanBe checks what is said about values above a limit if a sample was
-// counted: a limit that no value can exceed is kept, frequent values are counted one by one, and the
-// interval of the rows that they hold allows for values that were not seen.
+// TestOverIsCertainWhereItCanBe checks the report on values above a limit if a sample was counted.
+// It must say that a limit is kept if no value can exceed it. It must count frequent values one by
+// one. The interval of the rows of such values must allow for values that are not in the sample.
 func TestOverIsCertainWhereItCanBe(t *testing.T) {
 	for seed := range uint64(8) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

@@ -16,9 +16,9 @@ type Ring struct {
 	Seed   uint64 `json:"seed"`   // of the tokens
 }
 
-// Deal draws the tokens. tokens are ascending; each is the end of a range. owners has for each
-// token the nodes that keep its range, the owner first. replica has for each node the share of the
-// ring of which it is a replica; the shares add up to RF. Tokens are Murmur3's.
+// Deal draws the tokens. tokens are ascending; each is the end of a range. owners has, for each
+// token, the nodes that store its range, the owner first. replica has, for each node, the share of
+// the ring that it stores; the shares add up to RF. Tokens are Murmur3's.
 func (r Ring) Deal() (tokens []int64, owners [][]int, replica []float64) {
 	g := newRing(r)
 	for i, t := range g.tokens {

@@ -20,7 +20,7 @@
 //     Absent. With no more keys than its capacity, everything is exact.
 //  2. A Sample's counts are exact, and its keys are a random choice if the hashes are random: an
 //     interval contains the truth with its stated confidence.
-//  3. Both merge: the merged parts of a stream give what holds for the whole.
+//  3. Both merge: merged parts of a stream give the same promises as the whole stream.
 //  4. Adding does not allocate, except to grow to the full size.
 //
 // It is pure and imports nothing of this module.

@@ -86,8 +86,8 @@ func (s *Sample[T]) Quantiles(of func(*T) float64, qs ...float64) []Interval {
 		rank := math.Ceil(q*n) - 1
 		out[i] = exactly(at(rank))
 		if !s.Exact() {
-			// About q·n of n keys are below. The count is hypergeometric: the keys were drawn without
-			// putting them back. Add one because the quantile itself lies between two keys.
+			// About q·n of n keys are below. The count is hypergeometric, because each key was drawn
+			// at most once. Add one because the quantile itself lies between two keys.
 			wide := z*math.Sqrt(n*q*(1-q)*(1-s.Share())) + 1
 			out[i].Low, out[i].High = at(math.Floor(rank-wide)), at(math.Ceil(rank+wide))
 			if rank+wide > n-1 {

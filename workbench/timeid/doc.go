@@ -7,8 +7,8 @@
 //	ms, ok := kind.Time([]byte("01HRZ3X8S0T7Q2V9YB4N6M1KDE"))
 //
 // A text is such an id by its form and by its time, which lies between 2000 and 2050. One text can
-// be so by chance; the caller asks for many. A number does not tell by itself which of its bits
-// count the time, and from when: Numbers finds that out from many numbers.
+// be so by chance; the caller asks for many. One number does not show which of its bits count the
+// time, and from when: Numbers finds that out from many numbers.
 //
 // It is pure: it does no I/O and reads no clock.
 package timeid

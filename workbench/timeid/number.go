@@ -168,8 +168,8 @@ func near(epoch int64) int64 {
 	return epoch
 }
 
-// usual reports whether the numbers look as those of 41 bits of time, ten of a machine and twelve of
-// a sequence do: there are few machines, while numbers of another kind have all values there.
+// usual reports whether the numbers look like 41 bits of time, ten bits of a machine and twelve of a
+// sequence. There are few machines, while numbers of another kind have all values in these bits.
 func (x *Numbers) usual() bool {
 	const years = 20 * 365 * 86_400_000
 	if x.N < 200 || x.human > x.N/2 || (x.Max-x.Min)>>22 < shortest || (x.Max-x.Min)>>22 > years {

@@ -58,53 +58,71 @@ func local(info *Info) Row {
 	}
 }
 
-func schemaRows(table string, s *schema.Schema) []Row {
-	var rows []Row
-	for _, name := range sortedKeys(s.Keyspaces) {
-		if Virtual(name) {
-			continue
-		}
-		ks := s.Keyspaces[name]
-		switch table {
-		case "keyspaces":
-			rows = append(rows, Row{
-				"keyspace_name": []byte(name), "durable_writes": boolean(ks.DurableWrites), "replication": textMap(ks.Replication),
-			})
-		case "types":
-			for _, u := range sortedKeys(ks.Types) {
-				rows = append(rows, typeRow(name, ks.Types[u]))
-			}
-		case "tables", "columns", "dropped_columns", "indexes":
-			for _, u := range sortedKeys(ks.Tables) {
-				rows = append(rows, tableRows(table, ks.Tables[u])...)
-			}
-		}
-	}
-	return rows
+// An Entry stands for a row of a table of system_schema. A schema can have far more rows than a page. So a
+// read calls Row only for the rows that it returns.
+type Entry struct {
+	Clustering []string // the values of the clustering columns
+	Row        func() Row
 }
 
-func tableRows(table string, t *schema.Table) (rows []Row) {
+// Entries returns the rows of a table of system_schema that are about a keyspace, in the order of
+// their clustering columns.
+func Entries(table string, ks *schema.Keyspace) (all []Entry) {
+	switch {
+	case Virtual(ks.Name):
+	case table == "keyspaces":
+		all = append(all, Entry{Row: func() Row {
+			return Row{"keyspace_name": []byte(ks.Name), "durable_writes": boolean(ks.DurableWrites), "replication": textMap(ks.Replication)}
+		}})
+	case table == "types":
+		for _, name := range sortedKeys(ks.Types) {
+			all = append(all, Entry{[]string{name}, func() Row { return typeRow(ks.Name, ks.Types[name]) }})
+		}
+	case table == "tables":
+		for _, name := range sortedKeys(ks.Tables) {
+			all = append(all, Entry{[]string{name}, func() Row { return tableRow(ks.Tables[name]) }})
+		}
+	default:
+		for _, name := range sortedKeys(ks.Tables) {
+			all = appendEntries(all, table, ks.Tables[name])
+		}
+	}
+	return all
+}
+
+func appendEntries(all []Entry, table string, t *schema.Table) []Entry {
 	switch table {
-	case "tables":
-		return []Row{tableRow(t)}
 	case "columns":
-		for _, c := range t.All() {
-			rows = append(rows, columnRow(t, c))
+		for _, name := range sortedKeys(t.Columns) {
+			all = append(all, Entry{[]string{t.Name, name}, func() Row { return columnRow(t, t.Columns[name]) }})
 		}
 	case "dropped_columns":
 		for _, name := range sortedKeys(t.Dropped) {
-			d := t.Dropped[name]
-			rows = append(rows, Row{
-				"keyspace_name": []byte(t.Keyspace), "table_name": []byte(t.Name), "column_name": []byte(name),
-				"dropped_time": long(d.Time / 1000), "kind": []byte(d.Kind.String()), "type": []byte(d.Type.String()),
-			})
+			all = append(all, Entry{[]string{t.Name, name}, func() Row {
+				d := t.Dropped[name]
+				return Row{
+					"keyspace_name": []byte(t.Keyspace), "table_name": []byte(t.Name), "column_name": []byte(name),
+					"dropped_time": long(d.Time / 1000), "kind": []byte(d.Kind.String()), "type": []byte(d.Type.String()),
+				}
+			}})
 		}
 	case "indexes":
 		for _, i := range t.Indexes {
-			rows = append(rows, Row{
-				"keyspace_name": []byte(t.Keyspace), "table_name": []byte(t.Name), "index_name": []byte(i.Name),
-				"kind": []byte(i.Kind), "options": textMap(i.Options),
-			})
+			all = append(all, Entry{[]string{t.Name, i.Name}, func() Row {
+				return Row{
+					"keyspace_name": []byte(t.Keyspace), "table_name": []byte(t.Name), "index_name": []byte(i.Name),
+					"kind": []byte(i.Kind), "options": textMap(i.Options),
+				}
+			}})
+		}
+	}
+	return all
+}
+
+func schemaRows(table string, s *schema.Schema) (rows []Row) {
+	for _, name := range sortedKeys(s.Keyspaces) {
+		for _, e := range Entries(table, s.Keyspaces[name]) {
+			rows = append(rows, e.Row())
 		}
 	}
 	return rows

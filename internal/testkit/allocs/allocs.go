@@ -7,7 +7,7 @@ package allocs
 
 import "testing"
 
-// measures is the number of measurements of which the least counts. It is practically impossible
+// measures is the number of measurements. The least of them counts. It is practically impossible
 // that other goroutines allocate as often as the function in all of them.
 const measures = 10
 

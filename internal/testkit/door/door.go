@@ -22,7 +22,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/run"
 )
 
-// patience is how long it may take to start and to stop, on a loaded machine.
+// patience is how long the door may take to start and to stop, on a loaded machine.
 const patience = 3 * time.Minute
 
 // Start serves a store with a router, which turns its plain tables into sharded ones. The store is

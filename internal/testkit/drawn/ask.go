@@ -117,7 +117,7 @@ func (s *Set) readText(q *read, dialect string) string {
 	return text
 }
 
-// byTime returns the column by whose order the newest rows are found.
+// byTime returns the column whose order gives the newest rows.
 func (s *Set) byTime() role {
 	if s.app == feed {
 		return id

@@ -41,7 +41,8 @@ func (s *Set) batched(r *rand.Rand) {
 // items of any keys.
 func (s *Set) fenced() bool { return s.batch != nil && s.batch.fence && s.Target != "dynamodb" }
 
-// together computes what a fence changes: the rows of a key stay in one partition, whatever limit that exceeds.
+// together computes the effect of a fence: the rows of a key stay in one partition, even if that exceeds a
+// limit.
 func (s *Set) together() {
 	t := &s.Truth
 	if !s.fenced() {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// distractor is a column that is no part of the process and that no query reads. It tempts: its values
-// tell rows apart by luck, or they begin with a time that is not that of their rows.
+// distractor is a column that does not belong to the process and that no query reads. It tempts: its
+// values are unique by luck, or they begin with a time that is not the time of their rows.
 type distractor struct {
 	name  string
 	bytes float64

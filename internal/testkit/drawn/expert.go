@@ -330,6 +330,9 @@ func (s *Set) truth() {
 		default:
 			identity = [][]string{{AddedID}}
 		}
+		if poisson && s.lostPerDay() < mayNeed {
+			identity = append(identity, []string{}) // rows come by chance, and hardly ever two of a key in a step of time
+		}
 	}
 	switch s.app {
 	case timeline:
@@ -358,6 +361,21 @@ func (s *Set) truth() {
 	s.names()
 	s.together()
 	s.figures()
+}
+
+// mayNeed is one row in a month, as rows in a day. If more rows are lost, every expert adds a column that makes
+// rows unique. If fewer are lost, only some experts do.
+const mayNeed = 1.0 / 30
+
+// lostPerDay returns how many rows of a day overwrite another, if entity and time are the key and the rate is steady.
+func (s *Set) lostPerDay() float64 {
+	lost := 0.0
+	for _, w := range s.p.weights {
+		if mu := s.rate * w * s.time.fine.Seconds(); mu > 0 {
+			lost += w * (1 + math.Expm1(-mu)/mu)
+		}
+	}
+	return lost * s.rate * 86400
 }
 
 // names computes the antipatterns.
@@ -459,14 +477,7 @@ func (s *Set) figures() {
 		}
 	}
 	if s.app == timeline && s.p.pattern == steady && s.nulls == 0 {
-		fine := s.time.fine.Seconds()
-		lost := 0.0
-		for _, w := range s.p.weights {
-			if mu := s.rate * w * fine; mu > 0 {
-				lost += w * (1 + math.Expm1(-mu)/mu)
-			}
-		}
-		t.LostPerDay = Figure{lost * s.rate * 86400, 0.25}
+		t.LostPerDay = Figure{s.lostPerDay(), 0.25}
 	}
 	fine := s.time.fine
 	if s.roles[when] == "" {

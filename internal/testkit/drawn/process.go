@@ -130,7 +130,8 @@ func (p *process) mean() float64 {
 }
 
 // peakRate returns the rate of an entity, or of its pair with a kind, at its busiest; e = -1: of
-// all together. The total rate is one a second, on average or, after an acceleration, since then.
+// all entities together. The total rate is one a second: the mean of the whole time or, after an
+// acceleration, the mean since then.
 func (p *process) peakRate(e int, ofPair bool) float64 {
 	share := func(base float64) float64 {
 		if e < 0 {

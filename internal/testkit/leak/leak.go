@@ -2,9 +2,9 @@
 
 // Package leak finds goroutines that tests have left behind.
 //
-// A goroutine that was told to end does so when the scheduler runs it. On a loaded machine, that may
-// take longer than goleak's own half second. A leaked goroutine never ends. So the functions here
-// wait for a long time.
+// A goroutine that shall end does so when the scheduler runs it. On a loaded machine, that may take
+// longer than goleak's own half second. A leaked goroutine never ends. So the functions here wait
+// for a long time.
 //
 // It imports nothing of this module.
 package leak

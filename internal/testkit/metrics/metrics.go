@@ -17,8 +17,8 @@ import (
 // Families holds one reading of /metrics, by the names of metrics.
 type Families map[string]*dto.MetricFamily
 
-// Read reads the metrics of the server that listens on addr. An answer that is no success, that
-// breaks off or that has other lines than metrics is an error.
+// Read reads the metrics of the server that listens on addr. An answer without success, an
+// incomplete answer and one with other lines than metrics are errors.
 func Read(addr string) (Families, error) {
 	resp, err := http.Get("http://" + addr + "/metrics")
 	if err != nil {
