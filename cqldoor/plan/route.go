@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
-	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
@@ -31,41 +30,6 @@ const (
 	at                       // the route leads there
 	together                 // the route must lead there
 )
-
-// term is an expression, or one component of a tuple that is bound as a whole.
-type term struct {
-	expr eval.Expr
-	part int // component of a tuple; -1: the value itself
-}
-
-// bytes evaluates the term to the bytes that are stored. It returns nil for null and unset
-// values, which the backend refuses, as it does malformed ones.
-func (t term) bytes(env *eval.Env) ([]byte, error) {
-	if m, ok := t.expr.(*eval.Marker); ok && t.part < 0 && m.Index < len(env.Values) {
-		v := env.Values[m.Index].Bytes
-		if stored, err := m.T.Bind(v); err == nil {
-			v = stored
-		}
-		return v, nil
-	}
-	v, err := eval.Term(t.expr, env)
-	if err != nil || t.part < 0 {
-		return v.Bytes, err
-	}
-	parts := t.expr.Type().Parts(v.Bytes)
-	n := 0
-	for ; parts.Next(); n++ {
-		if n == t.part {
-			return parts.Part(), nil
-		}
-	}
-	if v.Bytes == nil {
-		return nil, nil
-	}
-	// The backend would take a shorter tuple as the beginning of a key, and such keys can be in
-	// any shard.
-	return nil, wire.Invalidf("Expected %d elements in value tuple, but got %d", len(t.expr.Type().Elems), n)
-}
 
 // one returns the route of a WHERE that binds the partition key and all `by` columns with =, or
 // nil for any other WHERE.
@@ -100,27 +64,6 @@ func (t *Table) home(w *analysis.Where) *route {
 		r.home = at
 	}
 	return r
-}
-
-func bound(rs []*analysis.Restriction, c *schema.Column) (term, bool) {
-	for _, r := range rs {
-		if r == nil || r.Kind != analysis.EQ {
-			continue
-		}
-		for i, col := range r.Columns {
-			if col != c {
-				continue
-			}
-			if !r.Tuple {
-				return term{r.Term, -1}, true
-			}
-			if tuple, ok := r.Term.(*eval.Collection); ok {
-				return term{tuple.Elems[i], -1}, true
-			}
-			return term{r.Term, i}, true
-		}
-	}
-	return term{}, false
 }
 
 // Target is one shard of one logical partition, with the other values that slots stand for.

@@ -3,7 +3,6 @@
 package plan
 
 import (
-	"bytes"
 	"slices"
 	"sync"
 
@@ -219,10 +218,6 @@ func (p *Select) seesApart() bool {
 }
 
 // Bind binds the statement's values.
-//
-// The client may bind a frozen set or map in any order; it is stored in sorted order. Cassandra
-// does not sort a set or map inside a tuple, (a, b) IN ?. There, an unsorted value matches no row.
-// Such a value can be between two rows. A fetch binds the value alone, so it cannot express that.
 func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 	b, err := p.Logical.Bind(env)
 	if err != nil {
@@ -233,28 +228,10 @@ func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 			return nil, err
 		}
 	}
-	for _, end := range b.Slices.Ends() {
-		if !p.Table.stored(b.Slices.Prefix(), end) {
-			return nil, refused("a set or a map in a tuple that bounds a range, its elements not in order", "put its elements in order")
-		}
+	if err := checkTuples(p.Table.Table, &b.Slices); err != nil {
+		return nil, err
 	}
-	b.Slices.Keep(p.Table.stored)
 	return b, nil
-}
-
-// stored says whether values of the clustering columns, from the column first on, have the form
-// in which rows store them.
-func (t *Table) stored(first int, values [][]byte) bool {
-	for i, v := range values {
-		typ := t.Clustering[first+i].Type
-		if !typ.Collection() {
-			continue
-		}
-		if b, err := typ.Bind(v); err != nil || !bytes.Equal(b, v) {
-			return false
-		}
-	}
-	return true
 }
 
 // Target returns where a statement of One goes. scratch is a buffer.

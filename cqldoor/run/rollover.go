@@ -3,27 +3,18 @@
 package run
 
 import (
-	"context"
-	"fmt"
-	"maps"
-	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/analysis"
-	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
-	"github.com/evenkeel/evenkeel/registry"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Under strategy rollover, each partition key has a current shard. An insert or update goes there,
 // unless it is one that must reach all shards of the key (see checkAhead). When a door estimates that
-// the current shard will soon be full, it adds the next shard in two steps:
+// the current shard will soon be full (rollover_count.go), it adds the next shard in two steps:
 //
 //  1. It announces the shard: it appends an entry with the shard's opening to the directory
 //     (catalog.Rollovers). The opening is a time in the future. Every door reads new entries when it
@@ -51,9 +42,6 @@ import (
 // on other keys.
 
 const (
-	// aheadOfClock is how far the timestamp of a deletion may be ahead of the store's time as the door knows it.
-	aheadOfClock = 2 * time.Second
-
 	// announcing is how long the store may take to store an announcement.
 	announcing = time.Second
 
@@ -88,12 +76,6 @@ type rollovers struct {
 	deleted    sync.Map // table id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
 }
 
-// readLog holds what this door has read of a table's log.
-type readLog struct {
-	next   int           // the number of the first entry that it has not read
-	rolled *shard.Rolled // the shards of the table's keys by the entries before
-}
-
 // keyShard identifies a shard of a partition key.
 type keyShard struct {
 	table [16]byte
@@ -120,16 +102,6 @@ func newRollovers(x *schemas) *rollovers {
 	return o
 }
 
-// tally is a write to the current shard of a key. The door counts it when the store has carried it out:
-// before that, the door does not know whether the client has the right to write.
-type tally struct {
-	table *plan.Table
-	key   []byte
-	shard int
-	size  int64 // bytes
-	now   int64 // microseconds
-}
-
 // draw returns the shard for a write that only adds, with timestamp stamp, at the time now, both in
 // microseconds. The tally is nil if the write goes to an earlier shard than the current one.
 func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stamp, now int64) (int, *tally) {
@@ -145,215 +117,4 @@ func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stam
 		size += len(b.Mutations[i].Value)
 	}
 	return n, &tally{t, key, n, int64(size), now}
-}
-
-// count counts a write that the store has carried out. It wakes run if the write has made a fill due.
-func (o *rollovers) count(t *tally) {
-	f := o.fills.count(t)
-	if f == nil {
-		return
-	}
-	o.mu.Lock()
-	o.due = append(o.due, f)
-	o.mu.Unlock()
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
-}
-
-// counting is the premise of a write to one shard. It counts the write when the store has carried it
-// out.
-type counting struct {
-	*statement
-	tally     *tally
-	rollovers *rollovers
-}
-
-// Holds implements cqldoor.Premise. The door calls it only if the store has answered with a result.
-func (c *counting) Holds(at *wire.Arrival) bool {
-	c.rollovers.count(c.tally)
-	return c.statement.Holds(at)
-}
-
-// latestDeletion returns the latest timestamp of a deletion on a table. If this door has sent none, its
-// value is first.
-func (o *rollovers) latestDeletion(table [16]byte, first int64) *atomic.Int64 {
-	latest, ok := o.deleted.Load(table)
-	if !ok {
-		made := new(atomic.Int64)
-		made.Store(first)
-		latest, _ = o.deleted.LoadOrStore(table, made)
-	}
-	return latest.(*atomic.Int64)
-}
-
-// catchUp reads the entries of a table's log that this door has not read, and returns the shards of the
-// table's keys by all entries. The caller holds reading.
-func (o *rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
-	l := o.logs[table]
-	if l == nil {
-		l = &readLog{}
-		o.logs[table] = l
-	}
-	var rolling *shard.Rolling
-	defer func() { // keep the entries read so far if the next request fails
-		if rolling != nil {
-			l.rolled = rolling.Done()
-		}
-	}()
-	for {
-		entries, err := o.catalogue.Read(ctx, table, l.next)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) == 0 {
-			break
-		}
-		if rolling == nil {
-			rolling = l.rolled.Next()
-		}
-		for i := range entries {
-			if !o.apply(rolling, table, &entries[i]) {
-				return nil, fmt.Errorf("read the directory of rollovers: entry %d says that shard %d follows one that does not exist", l.next, entries[i].Shard)
-			}
-			l.next++
-		}
-	}
-	if rolling != nil {
-		l.rolled, rolling = rolling.Done(), nil
-	}
-	return l.rolled, nil
-}
-
-// apply applies an entry of a table's log to the shards of the table's keys, and to closed. It returns
-// false if the entry cannot follow the earlier ones.
-func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover) bool {
-	at := keyShard{table, string(r.Key), r.Shard}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if r.From == nil {
-		delete(o.closed, at)
-		return to.Open(r.Key, r.Shard)
-	}
-	if _, known := o.closed[at]; !known {
-		o.closed[at] = o.x.doors.lease.Now()
-	}
-	return to.Announce(r.Key, r.Shard, *r.From)
-}
-
-// rolled catches up with the logs of the entries of strategy rollover, and returns the shards of their
-// keys by table id. It forgets the logs of other tables.
-func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
-	o.reading.Lock()
-	defer o.reading.Unlock()
-	out := map[[16]byte]*shard.Rolled{}
-	for _, e := range entries {
-		if e.Layout.Strategy != shard.Rollover || e.State != registry.Active {
-			continue
-		}
-		rolled, err := o.catchUp(ctx, e.ID)
-		if err != nil {
-			return nil, err
-		}
-		out[e.ID] = rolled
-	}
-	maps.DeleteFunc(o.logs, func(id [16]byte, _ *readLog) bool {
-		_, there := out[id]
-		return !there
-	})
-	return out, nil
-}
-
-// shards returns how many shards a partition key of a table has.
-func (o *rollovers) shards(table [16]byte, key [][]byte) int {
-	_, has := o.next(table, string(plan.AppendKey(nil, key)))
-	return max(1, has)
-}
-
-// catchUpAll reads the new entries of all logs. If there are any, it publishes a new State. Without a
-// log it does not wait for a refresh that runs.
-func (o *rollovers) catchUpAll(ctx context.Context) error {
-	if !rollsOver(o.x.state.Load()) {
-		return nil
-	}
-	o.x.refreshes.running.Lock()
-	defer o.x.refreshes.running.Unlock()
-	old, v := o.x.state.Load(), o.x.view.Load()
-	next := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
-	changed := false
-	for keyspace, tables := range old.Tables {
-		for name, t := range tables {
-			if t.Layout.Strategy != shard.Rollover {
-				continue
-			}
-			o.reading.Lock()
-			rolled, err := o.catchUp(ctx, t.ID)
-			o.reading.Unlock()
-			if err != nil {
-				return err
-			}
-			if rolled == t.Layout.Rolled {
-				continue
-			}
-			now, err := v.tables[keyspace][name].placed(rolled)
-			if err != nil {
-				return err
-			}
-			changed = true
-			next.Tables[keyspace] = maps.Clone(next.Tables[keyspace])
-			next.Tables[keyspace][name] = now
-		}
-	}
-	if changed {
-		o.x.state.replace(next)
-	}
-	return nil
-}
-
-// rollsOver says whether a table of a state has strategy rollover.
-func rollsOver(s *State) bool {
-	for _, tables := range s.Tables {
-		for _, t := range tables {
-			if t.Layout.Strategy == shard.Rollover {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// assumeDeletions is called at the door's start. An earlier run of the door may have sent deletions with
-// timestamps ahead of its clock. So assumeDeletions takes the highest possible one as the latest
-// timestamp of a deletion on each table of v.
-func (o *rollovers) assumeDeletions(v *view) {
-	now := o.x.clock.Now().UnixMicro()
-	for _, tables := range v.tables {
-		for _, t := range tables {
-			if t.entry.Layout.Strategy == shard.Rollover {
-				o.latestDeletion(t.entry.ID, now+o.aheadOfClock.Microseconds())
-			}
-		}
-	}
-}
-
-// checkAhead checks the timestamp of a write that goes to all shards of a key, as a deletion does. It
-// refuses a timestamp more than aheadOfClock ahead of the store's clock, because shards that are announced
-// later would need the write too. It notes any other timestamp in rollovers.deleted.
-func (p *placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
-	if w.Table.Layout.Strategy != shard.Rollover || w.Adds(b) || !rule.On(rule.NothingFromTheFuture) {
-		return nil
-	}
-	stamp := p.timeOf(req, params, b)
-	if ahead := stamp - p.now().UnixMicro(); ahead > p.rollovers.aheadOfClock.Microseconds() {
-		return wire.Invalidf("write_sharding: under strategy 'rollover', a deletion, a null, a TTL or a write of a collection goes to the shards that its key has now, and its timestamp is %s ahead of the store's clock: "+
-			"it would have to reach shards that come later; use a timestamp of now, or let the door give it", time.Duration(ahead)*time.Microsecond)
-	}
-	at := p.rollovers.latestDeletion(w.Table.ID, math.MinInt64)
-	for {
-		last := at.Load()
-		if last >= stamp || at.CompareAndSwap(last, stamp) {
-			return nil
-		}
-	}
 }

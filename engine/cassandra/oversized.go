@@ -6,6 +6,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
 // A write with IN can name as many rows as the product of its lists, and each row gets all values
@@ -98,4 +99,17 @@ func (b *boundWrite) oversized(bytes float64, most int) error {
 		}
 	}
 	return wire.Invalidf("Rejected an oversized mutation (%.0f/%d) for keyspace: %s. Top keys are: %s.%s", bytes, most, b.Table.Keyspace, b.Table.Name, key)
+}
+
+// tooLong reports whether a batch is longer than a request may write, and refuses it then. A
+// statement may remove many equal elements of a list, and many statements the same ones.
+func (w *writing) tooLong(batch *storage.Batch) bool {
+	n := batch.Size()
+	if n <= maxWriting {
+		return false
+	}
+	if w.err == nil {
+		w.err = w.writes[0].oversized(float64(n), maxWriting)
+	}
+	return true
 }

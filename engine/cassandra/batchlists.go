@@ -6,11 +6,11 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/engine/storage"
 )
 
-// readings are the columns that the statements of a batch read before they write. A column that
-// several of them read is read once, and kept until the last of them has it.
+// readings are the columns that the statements of a batch read before they write: lists that they
+// change by index or value, and numbers and texts that they add to. A column that several of them
+// read is read once, and kept until the last of them has it.
 type readings struct {
 	of   map[reading]*before
 	size int // bytes that are kept
@@ -107,17 +107,4 @@ func (r *readings) get(p *pending, c *schema.Column) (*before, error) {
 		return nil, wire.Invalidf("the statements of the batch change several long collections by index or value more than once; change each in a batch of its own")
 	}
 	return b, nil
-}
-
-// tooLong reports whether a batch is longer than a request may write, and refuses it then. A
-// statement may remove many equal elements of a list, and many statements the same ones.
-func (w *writing) tooLong(batch *storage.Batch) bool {
-	n := batch.Size()
-	if n <= maxWriting {
-		return false
-	}
-	if w.err == nil {
-		w.err = w.writes[0].oversized(float64(n), maxWriting)
-	}
-	return true
 }

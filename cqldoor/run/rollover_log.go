@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/registry"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// readLog holds what this door has read of a table's log.
+type readLog struct {
+	next   int           // the number of the first entry that it has not read
+	rolled *shard.Rolled // the shards of the table's keys by the entries before
+}
+
+// catchUp reads the entries of a table's log that this door has not read, and returns the shards of the
+// table's keys by all entries. The caller holds reading.
+func (o *rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
+	l := o.logs[table]
+	if l == nil {
+		l = &readLog{}
+		o.logs[table] = l
+	}
+	var rolling *shard.Rolling
+	defer func() { // keep the entries read so far if the next request fails
+		if rolling != nil {
+			l.rolled = rolling.Done()
+		}
+	}()
+	for {
+		entries, err := o.catalogue.Read(ctx, table, l.next)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) == 0 {
+			break
+		}
+		if rolling == nil {
+			rolling = l.rolled.Next()
+		}
+		for i := range entries {
+			if !o.apply(rolling, table, &entries[i]) {
+				return nil, fmt.Errorf("read the directory of rollovers: entry %d says that shard %d follows one that does not exist", l.next, entries[i].Shard)
+			}
+			l.next++
+		}
+	}
+	if rolling != nil {
+		l.rolled, rolling = rolling.Done(), nil
+	}
+	return l.rolled, nil
+}
+
+// apply applies an entry of a table's log to the shards of the table's keys, and to closed. It returns
+// false if the entry cannot follow the earlier ones.
+func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover) bool {
+	at := keyShard{table, string(r.Key), r.Shard}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r.From == nil {
+		delete(o.closed, at)
+		return to.Open(r.Key, r.Shard)
+	}
+	if _, known := o.closed[at]; !known {
+		o.closed[at] = o.x.doors.lease.Now()
+	}
+	return to.Announce(r.Key, r.Shard, *r.From)
+}
+
+// rolled catches up with the logs of the entries of strategy rollover, and returns the shards of their
+// keys by table id. It forgets the logs of other tables.
+func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	out := map[[16]byte]*shard.Rolled{}
+	for _, e := range entries {
+		if e.Layout.Strategy != shard.Rollover || e.State != registry.Active {
+			continue
+		}
+		rolled, err := o.catchUp(ctx, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		out[e.ID] = rolled
+	}
+	maps.DeleteFunc(o.logs, func(id [16]byte, _ *readLog) bool {
+		_, there := out[id]
+		return !there
+	})
+	return out, nil
+}
+
+// shards returns how many shards a partition key of a table has.
+func (o *rollovers) shards(table [16]byte, key [][]byte) int {
+	_, has := o.next(table, string(plan.AppendKey(nil, key)))
+	return max(1, has)
+}
+
+// catchUpAll reads the new entries of all logs. If there are any, it publishes a new State. Without a
+// log it does not wait for a refresh that runs.
+func (o *rollovers) catchUpAll(ctx context.Context) error {
+	if !rollsOver(o.x.state.Load()) {
+		return nil
+	}
+	o.x.refreshes.running.Lock()
+	defer o.x.refreshes.running.Unlock()
+	old, v := o.x.state.Load(), o.x.view.Load()
+	next := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
+	changed := false
+	for keyspace, tables := range old.Tables {
+		for name, t := range tables {
+			if t.Layout.Strategy != shard.Rollover {
+				continue
+			}
+			o.reading.Lock()
+			rolled, err := o.catchUp(ctx, t.ID)
+			o.reading.Unlock()
+			if err != nil {
+				return err
+			}
+			if rolled == t.Layout.Rolled {
+				continue
+			}
+			now, err := v.tables[keyspace][name].placed(rolled)
+			if err != nil {
+				return err
+			}
+			changed = true
+			next.Tables[keyspace] = maps.Clone(next.Tables[keyspace])
+			next.Tables[keyspace][name] = now
+		}
+	}
+	if changed {
+		o.x.state.replace(next)
+	}
+	return nil
+}
+
+// rollsOver says whether a table of a state has strategy rollover.
+func rollsOver(s *State) bool {
+	for _, tables := range s.Tables {
+		for _, t := range tables {
+			if t.Layout.Strategy == shard.Rollover {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// next returns the number of the first entry of a table's log that this door has not read, and how many
+// shards a key has by the entries before.
+func (o *rollovers) next(table [16]byte, key string) (next, has int) {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	l := o.logs[table]
+	if l == nil {
+		return 0, 0 // it was dropped
+	}
+	return l.next, l.rolled.Shards([]byte(key))
+}
