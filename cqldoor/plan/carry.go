@@ -76,7 +76,7 @@ func (c *Carrier) in(at Place) *carriage {
 func newCarriage(t *Table, columns []*schema.Column, static bool) (*carriage, error) {
 	c := &carriage{}
 	where := t.rowOr(!static)
-	look := &syntax.Select{From: t.name(), Where: where, Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: t.PartitionKey[0].Name}, Alias: "k"}}}
+	look := &syntax.Select{From: t.Physical(), Where: where, Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: t.PartitionKey[0].Name}, Alias: "k"}}}
 	if static {
 		look.Limit = &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"}
 	}
@@ -94,14 +94,14 @@ func newCarriage(t *Table, columns []*schema.Column, static bool) (*carriage, er
 		for _, f := range []string{"writetime", "ttl"} {
 			look.Selectors = append(look.Selectors, syntax.Selector{Expr: &syntax.Call{Func: syntax.Name{Name: f}, Args: []syntax.Expr{cell}}, Alias: f[:1] + strconv.Itoa(i)})
 		}
-		c.put = append(c.put, statement(&syntax.Update{Table: t.name(), Using: syntax.Using{Timestamp: marker(Set, 0), TTL: marker(Set, 1)},
+		c.put = append(c.put, statement(&syntax.Update{Table: t.Physical(), Using: syntax.Using{Timestamp: marker(Set, 0), TTL: marker(Set, 1)},
 			Set: []syntax.Assignment{{Column: col.Name, Value: marker(Set, 2)}}, Where: where}))
-		c.drop = append(c.drop, statement(&syntax.Delete{From: t.name(), Using: syntax.Using{Timestamp: marker(Set, 0)},
+		c.drop = append(c.drop, statement(&syntax.Delete{From: t.Physical(), Using: syntax.Using{Timestamp: marker(Set, 0)},
 			Items: []syntax.DeleteItem{{Column: col.Name}}, Where: where}))
 	}
 	c.look = statement(look)
 	if !static {
-		s := &syntax.Insert{Into: t.name(), Using: syntax.Using{Timestamp: marker(Set, 0), TTL: marker(Set, 1)}, Columns: t.keyColumns()}
+		s := &syntax.Insert{Into: t.Physical(), Using: syntax.Using{Timestamp: marker(Set, 0), TTL: marker(Set, 1)}, Columns: t.keyColumns()}
 		for i := range t.PartitionKey {
 			s.Values = append(s.Values, marker(Key, i))
 		}
@@ -113,7 +113,7 @@ func newCarriage(t *Table, columns []*schema.Column, static bool) (*carriage, er
 			s.Values = append(s.Values, marker(Cluster, i))
 		}
 		c.marker = statement(s)
-		c.row = statement(&syntax.Delete{From: t.name(), Using: syntax.Using{Timestamp: marker(Set, 0)}, Where: where})
+		c.row = statement(&syntax.Delete{From: t.Physical(), Using: syntax.Using{Timestamp: marker(Set, 0)}, Where: where})
 	}
 	return c, err
 }

@@ -25,7 +25,7 @@ type Change struct {
 }
 
 // twoTables reports whether the two layouts of a change are in two physical tables.
-func twoTables(from, to *Table) bool { return from.name() != to.name() }
+func twoTables(from, to *Table) bool { return from.Physical() != to.Physical() }
 
 // Apart reports whether a change from one layout to the other needs a second physical table: the
 // partition keys have other columns, or places of the old layout are also places of the new one.
@@ -50,7 +50,7 @@ func NewChanging(t *schema.Table, from, to Kept, c reshard.Change) (*Table, erro
 	}
 	switch one := !twoTables(out, next); {
 	case one && Apart(from.Layout, to.Layout), !one && (!Apart(from.Layout, to.Layout) || out.Plain() && next.Plain()):
-		return nil, fmt.Errorf("write_sharding: a change of %s.%s from %s in %s to %s in %s is not possible", t.Keyspace, t.Name, from.Layout, out.name(), to.Layout, next.name())
+		return nil, fmt.Errorf("write_sharding: a change of %s.%s from %s in %s to %s in %s is not possible", t.Keyspace, t.Name, from.Layout, out.Physical(), to.Layout, next.Physical())
 	case one:
 		// The mover first copies all rows. Only then it deletes them from their old places. If there
 		// are two physical tables, neither has rows of the other.
@@ -77,9 +77,6 @@ func (t *Table) reads() *Table {
 	}
 	return t
 }
-
-// Quorum says that reads and writes of the table need at least LOCAL_QUORUM.
-func (t *Table) Quorum() bool { return t.Change != nil && t.Change.Duty.Quorum }
 
 // Moving holds the physical writes that a write needs during a change.
 type Moving struct {

@@ -16,15 +16,15 @@ type Direct struct {
 // Direct returns the statement's direct way. It returns nil if the door must evaluate something
 // first. clientValues is the number of values that the client sends.
 func (p *Select) Direct(clientValues int) *Direct {
-	return p.Table.direct(p.route, p.Whole, clientValues)
+	return newDirect(p.Table, p.route, p.Whole, clientValues)
 }
 
 // Direct returns the statement's direct way, as for a SELECT.
 func (p *Write) Direct(clientValues int) *Direct {
-	return p.Table.direct(p.route, p.Whole, clientValues)
+	return newDirect(p.Table, p.route, p.Whole, clientValues)
 }
 
-func (t *Table) direct(r *route, s *Statement, clientValues int) *Direct {
+func newDirect(t *Table, r *route, s *Statement, clientValues int) *Direct {
 	if r == nil || s == nil || r.home != apart {
 		return nil
 	}

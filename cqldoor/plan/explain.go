@@ -51,7 +51,7 @@ type ExplainedStatement struct {
 	Shards []int    `json:"shards,omitempty"`
 }
 
-func (t *Table) explained(access string) *Explained {
+func explained(t *Table, access string) *Explained {
 	if t.Plain() && t.Change == nil {
 		access = "plain table"
 	}
@@ -65,14 +65,14 @@ func (e *Explained) add(t *Table, s *Statement, values []eval.Value, shards ...i
 	}
 	out := ExplainedStatement{CQL: s.Text, Shards: shards}
 	for i, v := range values {
-		out.Values = append(out.Values, t.show(s, s.Slots[i], v))
+		out.Values = append(out.Values, s.show(&t.placement, s.Slots[i], v))
 	}
 	e.Statements = append(e.Statements, out)
 	e.visit(shards)
 	if t.Timed() {
 		e.Buckets = e.Buckets[:0]
 		for _, n := range e.Shards {
-			if at := t.bucketText(n); len(e.Buckets) == 0 || e.Buckets[len(e.Buckets)-1] != at {
+			if at := t.timing.text(n); len(e.Buckets) == 0 || e.Buckets[len(e.Buckets)-1] != at {
 				e.Buckets = append(e.Buckets, at)
 			}
 		}
@@ -91,7 +91,7 @@ func (e *Explained) visit(shards []int) {
 var shardsType = value.ListOf(shardType, true)
 
 // listed returns the type of the list of an IN on some clustering columns.
-func (t *Table) listed(first, n int) *value.Type {
+func (t *clustering) listed(first, n int) *value.Type {
 	if n == 1 {
 		return value.ListOf(t.Clustering[first].Type, true)
 	}
@@ -103,7 +103,7 @@ func (t *Table) listed(first, n int) *value.Type {
 }
 
 // show prints the value of a slot.
-func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
+func (st *Statement) show(t *placement, s Slot, v eval.Value) string {
 	var typ *value.Type
 	switch s.Kind {
 	case Key:
@@ -143,7 +143,7 @@ func (t *Table) show(st *Statement, s Slot, v eval.Value) string {
 // partitions.
 func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained, error) {
 	if p.Plainly != nil && p.Change == nil {
-		e := p.Table.explained(p.Access.String())
+		e := explained(p.Table, p.Access.String())
 		var values []eval.Value
 		if env != nil {
 			values = p.Plainly.Whole.Values(env, Target{})
@@ -151,7 +151,7 @@ func (p *Select) Explain(env *eval.Env, dir Directory, perShard int) (*Explained
 		e.add(p.Table, p.Plainly.Whole, values)
 		return e, nil
 	}
-	e := p.Table.explained(p.Access.String())
+	e := explained(p.Table, p.Access.String())
 	if p.Access == Partitions || p.Access == Owners {
 		e.Output = [...]string{"rows", "combined aggregates", "evaluated over merged rows"}[p.Output]
 		if p.Output != Combined {
@@ -268,7 +268,7 @@ func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 				}
 			}
 		}
-		e := p.Table.explained(access)
+		e := explained(p.Table, access)
 		for _, st := range shown {
 			e.add(p.Table, st, nil)
 		}
@@ -283,7 +283,7 @@ func (p *Write) Explain(env *eval.Env, dir Directory) (*Explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := p.Table.explained("batch")
+	e := explained(p.Table, "batch")
 	for m, err := range ms.Each() {
 		if err != nil {
 			return nil, err

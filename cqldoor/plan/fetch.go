@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Segment is a slice of one logical partition, with the shards that can have rows of it. Segments
@@ -116,43 +115,6 @@ func (c *Change) Moved(key, clustering [][]byte) Moved {
 		m.Old.Shard, m.New.Shard = c.From.PlaceOf(key, clustering), c.To.PlaceOf(key, clustering)
 	}
 	return m
-}
-
-// shardsOf returns the shards that can have rows of the slice. That is one shard if the slice
-// binds all columns that decide the shard, and the shards of some epochs of rows if the slice
-// bounds the first clustering column.
-func (t *placement) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
-	if t.Layout.Strategy.Anywhere() || len(all) == 1 {
-		return all
-	}
-	p := t.common(s)
-	by := make([][]byte, len(t.by))
-	for i, at := range t.by {
-		if at >= p {
-			return t.ofEpochs(key, s, all)
-		}
-		by[i] = s.Start.Prefix[at]
-	}
-	return []int{t.ShardOf(key, by)}
-}
-
-// ofEpochs returns the shards of the row epochs that can have rows of the slice.
-func (t *placement) ofEpochs(key [][]byte, s analysis.Slice, all []int) []int {
-	spread := t.Layout.Spread(AppendKey(nil, key))
-	if t.first < 0 || len(spread.Rows) == 0 {
-		return all
-	}
-	end := func(b analysis.Bound) []byte {
-		if len(b.Prefix) == 0 {
-			return nil
-		}
-		return b.Prefix[0]
-	}
-	low, high := end(s.Start), end(s.End)
-	if t.Clustering[0].Desc {
-		low, high = high, low
-	}
-	return shard.AppendPlaces(nil, spread.Between(low, high, t.Clustering[0].Type.Compare)...)
 }
 
 // Fetch is one physical read with its values, in the order of its slots.

@@ -48,7 +48,7 @@ func newTiming(t *schema.Table, l *shard.Layout) (_ *timing, by []int, _ error) 
 			by = append(by, i)
 		}
 	}
-	return &timing{l.Grid(), kind}, by, nil
+	return &timing{l.Grid(), kind, t.Clustering[0].Desc, l.N}, by, nil
 }
 
 // checkRollover returns an error if the table cannot have shards that are opened one after another.

@@ -36,7 +36,7 @@ type Source struct {
 
 // sources selects the cells and times that the evaluation needs.
 func (p planning) sources(f *syntax.Select) {
-	a, t := p.Logical, p.Table
+	a := p.Logical
 	for _, c := range a.Fetch {
 		switch c.Column.Kind {
 		case schema.PartitionKey:
@@ -47,15 +47,15 @@ func (p planning) sources(f *syntax.Select) {
 			if p.Presence == nil {
 				p.Presence = &Presence{}
 			}
-			p.Sources = append(p.Sources, t.source(FromStatic, c, &p.Presence.selectors, &p.Presence.merge))
+			p.Sources = append(p.Sources, p.source(FromStatic, c, &p.Presence.selectors, &p.Presence.merge))
 		case schema.Regular:
-			p.Sources = append(p.Sources, t.source(FromRow, c, &f.Selectors, &p.merge))
+			p.Sources = append(p.Sources, p.source(FromRow, c, &f.Selectors, &p.merge))
 		}
 	}
 }
 
 // source selects one column.
-func (t *Table) source(kind SourceKind, c analysis.Fetched, selectors *[]syntax.Selector, merge *[]mergeCell) Source {
+func (p planning) source(kind SourceKind, c analysis.Fetched, selectors *[]syntax.Selector, merge *[]mergeCell) Source {
 	s := Source{Kind: kind, Cell: len(*selectors), WriteTime: -1, TTL: -1, multi: c.Column.Type.Multicell()}
 	*selectors = append(*selectors, column(c.Column.Name))
 	times := func(function string) int {
@@ -63,7 +63,7 @@ func (t *Table) source(kind SourceKind, c analysis.Fetched, selectors *[]syntax.
 		return len(*selectors) - 1
 	}
 	counter := c.Column.Type.Kind == value.Counter
-	if c.Times || (t.Layout.Strategy.Anywhere() || t.dated) && !s.multi && !counter {
+	if c.Times || (p.Table.Layout.Strategy.Anywhere() || p.Table.dated) && !s.multi && !counter {
 		s.WriteTime = times("writetime")
 	}
 	if c.Times {

@@ -93,7 +93,7 @@ func (p *Write) Bound(b *analysis.BoundWrite, draw Draw, dir Directory) (Mutatio
 	if p.Whole != nil {
 		return p.one(b.Env)
 	}
-	if err := p.Table.checkKeys(&b.Keys); err != nil {
+	if err := checkKeys(len(p.Table.PartitionKey), &b.Keys); err != nil {
 		return Mutations{}, err
 	}
 	if p.slices != nil {
@@ -135,7 +135,7 @@ func (p *Write) rows(b *analysis.BoundWrite, set []eval.Value) iter.Seq2[Mutatio
 			left := static
 			if p.row != nil {
 				for _, row := range b.Rows.All() {
-					target.Cluster, target.Shard = row, t.shardOfRow(key, row)
+					target.Cluster, target.Shard = row, t.ShardOfRow(key, row)
 					st := p.row
 					if left && target.Shard == t.Home(key) {
 						st, left = p.both, false

@@ -3,8 +3,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
@@ -89,16 +87,3 @@ func (p planning) partitions(stmt *syntax.Select, together bool) error {
 
 // limited says whether a limit on a fetch counts rows.
 func (p *Select) limited() bool { return p.Output != Combined }
-
-// keyColumns returns the column names of the physical partition key. They are the columns of the
-// logical partition key and, if the table has shards, the shard column.
-func (t *placement) keyColumns() []string {
-	var out []string
-	for _, c := range t.PartitionKey {
-		out = append(out, c.Name)
-	}
-	if t.Plain() {
-		return slices.Clip(out)
-	}
-	return slices.Clip(append(out, t.Layout.Column))
-}

@@ -3,15 +3,15 @@
 package plan
 
 import (
-	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
 // placement tells in which shards a table's rows are.
 type placement struct {
-	*schema.Table               // logical schema, without the hidden column
-	Layout        *shard.Layout // resolved for the table's key
+	clustering
+	Layout *shard.Layout // resolved for the table's key
 
 	by     []int   // the columns that name a row's shard, in Clustering: those that are hashed, then the first, if the shard depends on it beside
 	hashed int     // how many of by are hashed: those of Layout.By
@@ -60,8 +60,8 @@ func (t *placement) canonical(at int, v []byte) []byte {
 	return v
 }
 
-// shardOfRow returns the shard of the row with this clustering key.
-func (t *placement) shardOfRow(key, clustering [][]byte) int {
+// ShardOfRow returns the shard of the row with this clustering key.
+func (t *placement) ShardOfRow(key, clustering [][]byte) int {
 	by := make([][]byte, len(t.by))
 	for i, at := range t.by {
 		by[i] = clustering[at]
@@ -75,7 +75,7 @@ func (t *placement) Hides() bool { return t.hides && rule.On(rule.ShownWhereItBe
 // Belongs says whether a row is in the shard where the layout puts it. Rows elsewhere are
 // skipped: those that an earlier layout left behind, copies, and late arrivals.
 func (t *placement) Belongs(key, clustering [][]byte, shard int) bool {
-	return t.shardOfRow(key, clustering) == shard
+	return t.ShardOfRow(key, clustering) == shard
 }
 
 // Home returns the shard of a logical partition's static columns.
@@ -85,27 +85,85 @@ func (t *placement) Home(key [][]byte) int {
 	return t.Layout.Home(k)
 }
 
-// Compare orders clustering keys by the table's clustering order.
-func (t *placement) Compare(a, b [][]byte) int {
-	for i, c := range t.Clustering {
-		if d := c.Type.Compare(a[i], b[i]); d != 0 {
-			if c.Desc {
-				return -d
-			}
-			return d
-		}
-	}
-	return 0
-}
-
 // PlaceOf returns the shard of the row with this clustering key: AnyShard if any shard can have cells
 // of it.
 func (t *placement) PlaceOf(key, clustering [][]byte) int {
 	if t.Layout.Strategy.Anywhere() {
 		return AnyShard
 	}
-	return t.shardOfRow(key, clustering)
+	return t.ShardOfRow(key, clustering)
 }
 
-// ShardOfRow returns the shard of the row with this clustering key.
-func (t *placement) ShardOfRow(key, clustering [][]byte) int { return t.shardOfRow(key, clustering) }
+// Plain reports whether the physical table has no shards: all rows are in shard.PlainPlace.
+func (t *placement) Plain() bool { return t.Layout.Plain() }
+
+// shardsOf returns the shards that can have rows of the slice. That is one shard if the slice
+// binds all columns that decide the shard, and the shards of some epochs of rows if the slice
+// bounds the first clustering column.
+func (t *placement) shardsOf(key [][]byte, s analysis.Slice, all []int) []int {
+	if t.Layout.Strategy.Anywhere() || len(all) == 1 {
+		return all
+	}
+	p := t.common(s)
+	by := make([][]byte, len(t.by))
+	for i, at := range t.by {
+		if at >= p {
+			return t.ofEpochs(key, s, all)
+		}
+		by[i] = s.Start.Prefix[at]
+	}
+	return []int{t.ShardOf(key, by)}
+}
+
+// ofEpochs returns the shards of the row epochs that can have rows of the slice.
+func (t *placement) ofEpochs(key [][]byte, s analysis.Slice, all []int) []int {
+	spread := t.Layout.Spread(AppendKey(nil, key))
+	if t.first < 0 || len(spread.Rows) == 0 {
+		return all
+	}
+	end := func(b analysis.Bound) []byte {
+		if len(b.Prefix) == 0 {
+			return nil
+		}
+		return b.Prefix[0]
+	}
+	low, high := end(s.Start), end(s.End)
+	if t.Clustering[0].Desc {
+		low, high = high, low
+	}
+	return shard.AppendPlaces(nil, spread.Between(low, high, t.Clustering[0].Type.Compare)...)
+}
+
+// Timed says that the table's physical partitions are buckets of time.
+func (t *placement) Timed() bool { return t.timing != nil }
+
+// timedShard returns the shard of a row. by are the values of the columns that decide the shard.
+func (t *placement) timedShard(by [][]byte) int {
+	bucket := t.timing.grid.OfValue(t.timing.kind, by[0])
+	if t.Layout.N == 1 {
+		return t.Layout.InBucket(bucket)
+	}
+	var canonical [8][]byte
+	values := canonical[:0]
+	for i, at := range t.by {
+		values = append(values, t.canonical(at, by[i]))
+	}
+	return t.Layout.InBucket(bucket, values...)
+}
+
+// BucketOf returns the bucket that a shard belongs to.
+func (t *placement) BucketOf(shard int) int64 { return t.timing.grid.Bucket(shard) }
+
+// rowShard returns the shard of all rows of a slice, if the slice binds the columns that decide
+// the shard.
+func (t *placement) rowShard(s analysis.Slice) (int, bool) {
+	p := t.common(s)
+	by := make([][]byte, len(t.by))
+	for i, at := range t.by {
+		if at >= p {
+			return 0, false
+		}
+		by[i] = s.Start.Prefix[at]
+	}
+	return t.ShardOf(nil, by), true
+}

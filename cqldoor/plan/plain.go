@@ -3,8 +3,6 @@
 package plan
 
 import (
-	"cmp"
-
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -30,33 +28,10 @@ type Kept struct {
 func NewKept(t *schema.Table, k Kept) (*Table, error) {
 	out, err := NewTable(t, k.Layout)
 	if err == nil {
-		out.physical, out.physicalID = k.Physical, k.ID
+		out.physicalName, out.physicalID = k.Physical, k.ID
 	}
 	return out, err
 }
-
-// PhysicalID returns the id of the physical table. The directory of buckets has the buckets of a
-// table of strategy time under this id.
-func (t *Table) PhysicalID() [16]byte {
-	if t.physicalID != ([16]byte{}) {
-		return t.physicalID
-	}
-	return t.ID
-}
-
-// Plain reports whether the physical table has no shards: all rows are in shard.PlainPlace.
-func (t *placement) Plain() bool { return t.Layout.Plain() }
-
-// Physical returns the physical table's name.
-func (t *Table) Physical() syntax.Name {
-	return syntax.Name{Keyspace: t.Keyspace, Name: cmp.Or(t.physical, t.Name)}
-}
-
-func (t *Table) name() syntax.Name { return t.Physical() }
-
-// Renamed reports whether the physical table's name differs from the logical one. If so, the
-// store's responses name the physical table, and the door does not pass them on unchanged.
-func (t *Table) Renamed() bool { return t.physical != "" && t.physical != t.Name }
 
 // plainly plans a SELECT that the store answers from a plain table, whatever the SELECT reads.
 func plainly(t *Table, stmt *syntax.Select, a *analysis.Select) (*Select, error) {

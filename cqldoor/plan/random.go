@@ -29,7 +29,7 @@ func (p *Write) anywhere(stmt syntax.Statement) (err error) {
 	switch s := stmt.(type) {
 	case *syntax.Insert:
 		s = clientMarkers(s)
-		s.Into = t.name()
+		s.Into = t.Physical()
 		if s.JSON != nil {
 			p.values(s)
 			for i, c := range t.Clustering {
@@ -57,7 +57,7 @@ func (p *Write) anywhere(stmt syntax.Statement) (err error) {
 		p.random, err = p.once(&n)
 	case *syntax.Update:
 		s = clientMarkers(s)
-		s.Table, s.Where = t.name(), t.rows(s.Where)
+		s.Table, s.Where = t.Physical(), t.rows(s.Where)
 		for i := range s.Set {
 			value, o := &s.Set[i].Value, &p.Logical.Operations[i]
 			if b, ok := (*value).(*syntax.Binary); ok { // c + value, value + c
@@ -78,7 +78,7 @@ func (p *Write) anywhere(stmt syntax.Statement) (err error) {
 		p.random, err = p.once(s)
 	case *syntax.Delete:
 		s = clientMarkers(s)
-		s.From, s.Where = t.name(), t.rows(s.Where)
+		s.From, s.Where = t.Physical(), t.rows(s.Where)
 		if err := p.keyLiterals(s.Where); err != nil {
 			return err
 		}
@@ -87,17 +87,6 @@ func (p *Write) anywhere(stmt syntax.Statement) (err error) {
 		err = fmt.Errorf("plan: %T is not a write", stmt)
 	}
 	return err
-}
-
-// rows returns a WHERE that binds the partition key to Key slots, in one shard.
-func (t *Table) rows(where []syntax.Relation) []syntax.Relation {
-	out := t.partition()
-	for _, r := range where {
-		if !r.Token && t.Columns[r.Columns[0]].Kind != schema.PartitionKey {
-			out = append(out, r)
-		}
-	}
-	return out
 }
 
 // scattered yields the mutations of a write under strategy random.
@@ -110,7 +99,7 @@ func (p *Write) scattered(b *analysis.BoundWrite, set []eval.Value, draw Draw) i
 		target.Cluster = b.Rows.At(0)
 	}
 	t := p.Table
-	one := t.adds(b)
+	one := p.Adds(b)
 	return func(yield func(Mutation, error) bool) {
 		for _, key := range b.Keys.All() {
 			target := target
@@ -139,17 +128,14 @@ func (p *Write) AnyShard() *Statement {
 	return p.random
 }
 
-// Adds says whether the write, with these values, may go to any single shard.
-func (p *Write) Adds(b *analysis.BoundWrite) bool { return p.Table.adds(b) }
-
-// adds says whether a write only adds: non-null atomic cells, increments of counters, or a bare
-// row marker, none of which expires.
-func (t *Table) adds(b *analysis.BoundWrite) bool {
+// Adds says whether the write, with these values, may go to any single shard: it only adds
+// non-null atomic cells, increments of counters, or a bare row marker, none of which expires.
+func (p *Write) Adds(b *analysis.BoundWrite) bool {
 	if rule.On(rule.BroadcastDeletions) && (b.Scope != analysis.ScopeRows && b.Scope != analysis.ScopeStatic || b.Kind == analysis.Delete) {
 		return false
 	}
 	if rule.On(rule.BroadcastExpiring) {
-		if expires, _ := t.Options["default_time_to_live"].(int); b.TTL == nil && expires > 0 || b.TTL != nil && *b.TTL > 0 {
+		if expires, _ := p.Table.Options["default_time_to_live"].(int); b.TTL == nil && expires > 0 || b.TTL != nil && *b.TTL > 0 {
 			return false
 		}
 	}

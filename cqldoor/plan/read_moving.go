@@ -3,9 +3,7 @@
 package plan
 
 import (
-	"bytes"
 	"iter"
-	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/shard/timebucket"
@@ -48,10 +46,10 @@ func (p *Select) cuts(dir Directory, index int, key [][]byte, s analysis.Slice, 
 		segment := Segment{KeyIndex: index, Key: key}
 		segment.Slice, s, more, segment.Err = p.cut(dir, key, s, n)
 		if segment.Err == nil {
-			segment.Shards, segment.Err = p.Table.shardsIn(dir, key, segment.Slice)
+			segment.Shards, segment.Err = listing{p.Table, dir, key}.shards(segment.Slice)
 		}
 		if segment.Err == nil && p.Old != nil {
-			segment.Old, segment.Err = p.Old.Table.shardsIn(dir, key, segment.Slice)
+			segment.Old, segment.Err = listing{p.Old.Table, dir, key}.shards(segment.Slice)
 		}
 		if !yield(segment) || segment.Err != nil {
 			return false
@@ -72,7 +70,7 @@ func (p *Select) Rowwise() bool {
 func (p *Select) ShardSegments(b *analysis.BoundSelect, dir Directory, by *Table, key [][]byte, shard int, after [][]byte) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		for s, after := range p.Table.resume(&b.Slices, after, p.Logical.Reversed) {
-			s, ok := by.inBucket(s, by.BucketOf(shard))
+			s, ok := by.timing.within(s, by.BucketOf(shard))
 			switch {
 			case !ok:
 			case by == p.Table && p.Old == nil:
@@ -86,25 +84,6 @@ func (p *Select) ShardSegments(b *analysis.BoundSelect, dir Directory, by *Table
 	}
 }
 
-// inBucket returns the part of a slice that is in a bucket. It returns false if there is none.
-func (t *Table) inBucket(s analysis.Slice, bucket int64) (analysis.Slice, bool) {
-	first, last := t.span(s)
-	if bucket < first || bucket > last {
-		return s, false
-	}
-	low, high := &s.Start, &s.End
-	if t.Clustering[0].Desc {
-		low, high = high, low
-	}
-	if bucket > first {
-		*low = analysis.Bound{Prefix: [][]byte{t.timing.kind.First(t.timing.grid.Start(bucket))}, Inclusive: true}
-	}
-	if bucket < last {
-		*high = analysis.Bound{Prefix: [][]byte{t.timing.kind.First(t.timing.grid.Start(bucket + 1))}}
-	}
-	return s, true
-}
-
 // cut cuts a slice, in reading order, after at most n buckets of either layout. It returns the two
 // parts, and whether there is a second one.
 func (p *Select) cut(dir Directory, key [][]byte, s analysis.Slice, n int) (first, rest analysis.Slice, more bool, err error) {
@@ -115,7 +94,7 @@ func (p *Select) cut(dir Directory, key [][]byte, s analysis.Slice, n int) (firs
 			continue
 		}
 		n := min(n, max(1, timebucket.MostPlaces/t.Layout.N))
-		found, err := t.bucketsIn(dir, key, s, down, n+1)
+		found, err := listing{t, dir, key}.buckets(s, down, n+1)
 		if err != nil {
 			return s, s, false, err
 		}
@@ -152,51 +131,4 @@ func (p *Select) tables() []*Table {
 		return []*Table{p.Table}
 	}
 	return []*Table{p.Table, p.Old.Table}
-}
-
-// span returns the first and the last bucket that can have rows of a slice. A slice that cut has made can
-// end exactly where a bucket begins. Buckets then includes that bucket, and span does not. The first
-// bucket of the grid also has all earlier rows, so span keeps it.
-func (t *Table) span(s analysis.Slice) (first, last int64) {
-	first, last = t.Buckets(s)
-	high := s.End
-	if t.Clustering[0].Desc {
-		high = s.Start
-	}
-	if last > t.timing.grid.First() && !high.Inclusive && len(high.Prefix) == 1 && bytes.Equal(high.Prefix[0], t.timing.kind.First(t.timing.grid.Start(last))) {
-		last--
-	}
-	return first, last
-}
-
-// bucketsIn returns at most limit buckets of a partition that can have rows of a slice: the first
-// ones, or, if down is set, the last ones. It asks the directory only if the slice spans many.
-func (t *Table) bucketsIn(dir Directory, key [][]byte, s analysis.Slice, down bool, limit int) (out []int64, err error) {
-	first, last := t.span(s)
-	if last-first >= timebucket.Few {
-		return dir.Buckets(t, key, first, last, down, limit)
-	}
-	for b := first; b <= last; b++ {
-		out = append(out, b)
-	}
-	if down {
-		slices.Reverse(out)
-	}
-	return out[:min(limit, len(out))], nil
-}
-
-// shardsIn returns the shards of a partition that can have rows of a slice.
-func (t *Table) shardsIn(dir Directory, key [][]byte, s analysis.Slice) ([]int, error) {
-	if !t.Timed() {
-		return t.shardsOf(key, s, t.Shards(key)), nil
-	}
-	if n, ok := t.rowShard(s); ok {
-		return []int{n}, nil
-	}
-	for limit := timebucket.MostPlaces; ; limit *= 2 {
-		found, err := t.bucketsIn(dir, key, s, false, limit)
-		if err != nil || len(found) < limit {
-			return t.places(found), err
-		}
-	}
 }

@@ -68,7 +68,7 @@ func TestSegmentsOfBoth(outer *testing.T) {
 			rows = append(rows, row)
 			for _, of := range []*Table{table, next} {
 				if of.Timed() {
-					dir[of.Physical().Name][of.BucketOf(of.shardOfRow(key, row))] = true
+					dir[of.Physical().Name][of.BucketOf(of.ShardOfRow(key, row))] = true
 				}
 			}
 		}
@@ -126,8 +126,8 @@ func TestSegmentsOfBoth(outer *testing.T) {
 				}
 			}
 			for len(left) > 0 && s.Slice.Contains(from.Table, left[0]) {
-				if !slices.Contains(s.Shards, next.shardOfRow(key, left[0])) || !slices.Contains(s.Old, table.shardOfRow(key, left[0])) {
-					t.Fatalf("%x is in shards %d and %d, and not in %v and %v", left[0], table.shardOfRow(key, left[0]), next.shardOfRow(key, left[0]), s.Old, s.Shards)
+				if !slices.Contains(s.Shards, next.ShardOfRow(key, left[0])) || !slices.Contains(s.Old, table.ShardOfRow(key, left[0])) {
+					t.Fatalf("%x is in shards %d and %d, and not in %v and %v", left[0], table.ShardOfRow(key, left[0]), next.ShardOfRow(key, left[0]), s.Old, s.Shards)
 				}
 				left = left[1:]
 			}
@@ -146,11 +146,11 @@ func TestSegmentsOfBoth(outer *testing.T) {
 				continue
 			}
 			for _, r := range rows {
-				n, found := by.shardOfRow(key, r), 0
+				n, found := by.ShardOfRow(key, r), 0
 				for s := range p.ShardSegments(b, dir, by, key, n, nil) {
 					if s.Slice.Contains(from.Table, r) {
 						found++
-						if !slices.Contains(s.Shards, next.shardOfRow(key, r)) || !slices.Contains(s.Old, table.shardOfRow(key, r)) {
+						if !slices.Contains(s.Shards, next.ShardOfRow(key, r)) || !slices.Contains(s.Old, table.ShardOfRow(key, r)) {
 							t.Fatalf("of shard %d: %x is not in %v and %v", n, r, s.Old, s.Shards)
 						}
 					}
@@ -221,10 +221,10 @@ func TestRowsBeforeTheFirstBucket(outer *testing.T) {
 		key, found := [][]byte{IntValue(1)}, false
 		dir := directories{"t_2": {to.Layout.Grid().First(): true}}
 		for s := range p.PartitionSegments(b, dir, 0, key, nil) {
-			found = found || s.Err == nil && s.Slice.Contains(from.Table, row) && slices.Contains(s.Shards, next.shardOfRow(key, row))
+			found = found || s.Err == nil && s.Slice.Contains(from.Table, row) && slices.Contains(s.Shards, next.ShardOfRow(key, row))
 		}
 		if !found {
-			outer.Fatalf("%s: the row in shard %d is in no segment", order, next.shardOfRow(key, row))
+			outer.Fatalf("%s: the row in shard %d is in no segment", order, next.ShardOfRow(key, row))
 		}
 	}
 }

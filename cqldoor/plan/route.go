@@ -4,13 +4,10 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
-	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
@@ -33,7 +30,7 @@ const (
 
 // one returns the route of a WHERE that binds the partition key and all `by` columns with =, or
 // nil for any other WHERE.
-func (t *Table) one(w *analysis.Where) *route {
+func (t *placement) one(w *analysis.Where) *route {
 	r := &route{}
 	if len(w.Partition) != len(t.PartitionKey) {
 		return nil
@@ -56,7 +53,7 @@ func (t *Table) one(w *analysis.Where) *route {
 
 // home returns the route from a WHERE that binds the partition key to the shard of its static
 // columns.
-func (t *Table) home(w *analysis.Where) *route {
+func (t *placement) home(w *analysis.Where) *route {
 	key := *t
 	key.by = nil
 	r := key.one(w)
@@ -77,7 +74,7 @@ type Target struct {
 
 // target evaluates the route. The target's values use scratch if they fit. check says whether a key
 // that Cassandra would refuse is an error.
-func (r *route) target(t *Table, env *eval.Env, scratch [][]byte, check bool) (Target, error) {
+func (r *route) target(t *placement, env *eval.Env, scratch [][]byte, check bool) (Target, error) {
 	values := scratch[:0]
 	for _, k := range r.key {
 		v, err := k.bytes(env)
@@ -150,75 +147,9 @@ func tooLong(n, columns int) error {
 }
 
 // checkKeys refuses logical partition keys that the store cannot keep.
-func (t *Table) checkKeys(keys *analysis.Tuples) error {
-	columns := len(t.PartitionKey)
+func checkKeys(columns int, keys *analysis.Tuples) error {
 	if n, long := keys.Longer(longestKey(columns)); long {
 		return tooLong(n, columns)
 	}
 	return nil
-}
-
-// pin replaces an expression that decides the shard by a value that the door computes. A literal
-// or a call is then evaluated only once, by the door that hashes it. A plain marker stays.
-func (t *Table) pin(column string, e syntax.Expr) syntax.Expr {
-	if _, marker := e.(*syntax.Bind); marker || !rule.On(rule.HashedIsSent) {
-		return e
-	}
-	for i, at := range t.by {
-		if t.Clustering[at].Name == column {
-			return marker(By, i)
-		}
-	}
-	for i, c := range t.PartitionKey {
-		if c.Name == column {
-			return marker(Key, i)
-		}
-	}
-	return e
-}
-
-// grouped returns a GROUP BY for the physical table. A store groups only by its whole partition
-// key, so the shard follows the logical key.
-func (t *Table) grouped(by []syntax.Expr) []syntax.Expr {
-	if len(by) == 0 {
-		return by
-	}
-	last, ok := by[len(by)-1].(*syntax.Column)
-	if !ok || last.Name != t.PartitionKey[len(t.PartitionKey)-1].Name {
-		return by
-	}
-	if t.Plain() {
-		return by
-	}
-	return append(slices.Clone(by), &syntax.Column{Name: t.Layout.Column})
-}
-
-// pinned returns a WHERE that binds the shard, with the expressions that decide the shard pinned.
-func (t *Table) pinned(where []syntax.Relation) []syntax.Relation {
-	var out []syntax.Relation
-	for _, r := range where {
-		tuple, written := r.Value.(*syntax.Tuple)
-		switch {
-		case r.Op != syntax.OpEQ || r.Token || r.Key != nil:
-			out = append(out, r)
-		case r.Tuple && written && len(tuple.Elems) == len(r.Columns):
-			for i, c := range r.Columns {
-				out = append(out, syntax.Relation{Columns: []string{c}, Op: syntax.OpEQ, Value: t.pin(c, tuple.Elems[i])})
-			}
-		case r.Tuple:
-			out = append(out, r)
-		default:
-			r.Value = t.pin(r.Columns[0], r.Value)
-			out = append(out, r)
-		}
-	}
-	return t.inShard(out)
-}
-
-// inShard returns a WHERE with the shard bound, if the table has shards.
-func (t *Table) inShard(where []syntax.Relation) []syntax.Relation {
-	if t.Plain() {
-		return where
-	}
-	return append(where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpEQ, Value: marker(Shard, 0)})
 }

@@ -123,7 +123,7 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 	if err != nil {
 		return nil, err
 	}
-	p.Change, p.Quorum, p.from = t.Change, t.Quorum(), t
+	p.Change, p.Quorum, p.from = t.Change, t.Change.Duty.Quorum, t
 	if t.Plain() && slices.Contains(t.Change.Duty.Write, reshard.PutOld) {
 		if p.Plainly, err = plainly(t, stmt, a); err != nil {
 			return nil, err
@@ -188,19 +188,6 @@ func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bo
 	return p.Select, nil
 }
 
-// physically returns a client's SELECT, on the physical table.
-func (t *Table) physically(stmt *syntax.Select, a *analysis.Select) *syntax.Select {
-	stmt = clientMarkers(stmt)
-	stmt.From = t.name()
-	if a.Wildcard {
-		stmt.Selectors = nil
-		for _, c := range t.All() {
-			stmt.Selectors = append(stmt.Selectors, column(c.Name))
-		}
-	}
-	return stmt
-}
-
 // seesApart says that each shard's rows can be judged without the other shards: no cell of a row,
 // and nothing that decides whether the row is shown, is in another shard.
 func (p *Select) seesApart() bool {
@@ -224,7 +211,7 @@ func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 		return nil, err
 	}
 	if b.Slices.Len() > 0 { // otherwise Cassandra does not look at the keys
-		if err := p.Table.checkKeys(&b.Keys); err != nil {
+		if err := checkKeys(len(p.Table.PartitionKey), &b.Keys); err != nil {
 			return nil, err
 		}
 	}
@@ -236,7 +223,7 @@ func (p *Select) Bind(env *eval.Env) (*analysis.BoundSelect, error) {
 
 // Target returns where a statement of One goes. scratch is a buffer.
 func (p *Select) Target(env *eval.Env, scratch [][]byte) (Target, error) {
-	target, err := p.route.target(p.Table, env, scratch, true)
+	target, err := p.route.target(&p.Table.placement, env, scratch, true)
 	if err == nil {
 		return target, nil
 	}
@@ -244,7 +231,7 @@ func (p *Select) Target(env *eval.Env, scratch [][]byte) (Target, error) {
 	case e != nil:
 		return Target{}, e
 	case b.Slices.Len() == 0: // IN (): Cassandra does not look at the keys
-		return p.route.target(p.Table, env, scratch, false)
+		return p.route.target(&p.Table.placement, env, scratch, false)
 	}
 	return Target{}, err
 }

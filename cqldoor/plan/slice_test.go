@@ -113,7 +113,7 @@ func statementOf(t *testing.T, table *Table, piece analysis.Slice) (*Statement, 
 	t.Helper()
 	sh := table.shapeOf(piece)
 	where := append([]syntax.Relation{{Columns: []string{"p"}, Op: syntax.OpEQ, Value: &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"}}}, table.relations(sh)...)
-	st, err := newStatement(&syntax.Select{From: table.name(), Where: where})
+	st, err := newStatement(&syntax.Select{From: table.Physical(), Where: where})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,32 +38,6 @@ func (p planning) presence() error {
 	return err
 }
 
-// presence prints the statement that says which of some shards of a partition have any rows.
-func (t *Table) presence(selectors []syntax.Selector) (*Statement, error) {
-	return newStatement(&syntax.Select{Distinct: true, From: t.name(), Where: t.inShards(),
-		Selectors: append(selectors[:len(selectors):len(selectors)], column(t.keyColumns()[len(t.keyColumns())-1]))})
-}
-
-// inShards returns the relations that select some shards of a logical partition.
-func (t *Table) inShards() (where []syntax.Relation) {
-	for i, c := range t.PartitionKey {
-		where = append(where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
-	}
-	if !t.Plain() {
-		where = append(where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Value: marker(ShardList, 0)})
-	}
-	return where
-}
-
-// Exists returns a read that tells whether a logical partition has any rows.
-func (t *Table) Exists(key [][]byte) (Fetch, error) {
-	st, err := t.presence(nil)
-	if err != nil {
-		return Fetch{}, err
-	}
-	return fetchKey(st, nil, key, t.Shards(key)), nil
-}
-
 // Shards returns the shards that must be asked.
 func (r *Presence) Shards(t *Table, dir Directory, key [][]byte) ([]int, error) {
 	if r.all {

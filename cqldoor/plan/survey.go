@@ -17,10 +17,10 @@ const maxSurveyed = 100
 // Survey returns reads that show which of some shards of several logical partitions have any rows or
 // static columns. It also returns for how many of the keys they are: the keys from the first one on
 // that differ in one component. The answers' rows are for Met.
-func (t *Table) Survey(keys [][][]byte, shards []int) (reads []Fetch, n int, err error) {
+func (t *physical) Survey(keys [][][]byte, shards []int) (reads []Fetch, n int, err error) {
 	n, at := similar(keys)
 	keys = keys[:n]
-	s := &syntax.Select{Distinct: true, From: t.name()}
+	s := &syntax.Select{Distinct: true, From: t.Physical()}
 	for i, c := range t.PartitionKey {
 		r := syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)}
 		if i == at {

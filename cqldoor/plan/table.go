@@ -13,18 +13,20 @@ import (
 
 // Table is a sharded table: its schema, as the application sees it, and its layout. It is
 // immutable.
+//
+// It has layers. Each one uses only those that it contains: physical (the table of the store) has
+// positions (the order of a scan), which has placement (the shards of keys and rows), which has
+// clustering (the order of rows) and timing (the buckets of strategy time).
 type Table struct {
-	placement
+	physical
 	Change *Change // the change under way; nil: none
 
 	// Adopted is not 0 if the table was sharded by hand, and doors have adopted it. It differs from
 	// one adoption of a table to the next.
 	Adopted int64
 
-	physical   string   // the physical table's name; "": the logical one's
-	physicalID [16]byte // the physical table's id; zero: the logical one's
-	moves      bool     // it is one of the two layouts of a change
-	dated      bool     // its cells are read with their times: the table's other layout can have cells of a row in any shard
+	moves bool // it is one of the two layouts of a change
+	dated bool // its cells are read with their times: the table's other layout can have cells of a row in any shard
 }
 
 // NewTable joins a logical table and its layout, which must fit (fit.go).
@@ -33,7 +35,8 @@ func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	pt := &Table{placement: placement{Table: t, Layout: l, hides: l.Remains, first: -1}}
+	pt := &Table{}
+	pt.placement = placement{clustering: clustering{t}, Layout: l, hides: l.Remains, first: -1}
 	if l.Strategy == shard.Time {
 		if pt.timing, pt.by, err = newTiming(t, l); err != nil {
 			return nil, err

@@ -87,18 +87,18 @@ func (t *Table) DeleteIn(key [][]byte, s analysis.Slice, bucket, stamp int64) (o
 			}
 		}
 	}
-	if first, last := t.Buckets(s); bucket < first || bucket > last {
+	if first, last := t.timing.between(s); bucket < first || bucket > last {
 		return nil, nil
 	}
 	p := &Write{Table: t, slices: func(sh shape) (*Statement, error) {
-		d := syntax.Delete{From: t.name(), Where: append(t.partition(), t.relations(sh)...)}
+		d := syntax.Delete{From: t.Physical(), Where: append(t.partition(), t.relations(sh)...)}
 		if !t.Counter {
 			d.Using.Timestamp = marker(Set, 0)
 		}
 		return newStatement(&d)
 	}}
 	at := []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(stamp))}}
-	p.deleteIn(&eval.Env{}, Target{Key: key, Set: at}, s, t.places([]int64{bucket}), func(m Mutation, fault error) bool {
+	p.deleteIn(&eval.Env{}, Target{Key: key, Set: at}, s, t.timing.places([]int64{bucket}), func(m Mutation, fault error) bool {
 		out, err = append(out, m), fault
 		return fault == nil
 	})

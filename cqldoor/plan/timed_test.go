@@ -72,7 +72,7 @@ func TestBucketsOfSlice(t *testing.T) {
 			if rapid.Bool().Draw(t, "paced") {
 				paced = &pace{dir, func(int) int { return expected }}
 			}
-			for run, err := range table.buckets(paced, nil, s, reversed) {
+			for run, err := range (listing{table, paced, nil}).runs(s, reversed) {
 				if n := len(run.Buckets); err != nil || n == 0 || len(got) == 0 && n != 1 || n*3 > timebucket.MostPlaces || ended || paced != dir && !run.Last && n < min(expected, timebucket.MostPlaces/3) {
 					t.Fatal(run, expected, err)
 				}

@@ -132,7 +132,7 @@ func (p *Write) touches() (row, static bool) {
 
 func (p *Write) insert(s *syntax.Insert, row, static bool) (err error) {
 	t := p.Table
-	s.Into = t.name()
+	s.Into = t.Physical()
 	if s.JSON != nil {
 		p.values(s)
 	} else if p.route != nil {
@@ -172,7 +172,7 @@ func (p *Write) insert(s *syntax.Insert, row, static bool) (err error) {
 
 func (p *Write) update(s *syntax.Update, row, static bool) (err error) {
 	t := p.Table
-	s.Table = t.name()
+	s.Table = t.Physical()
 	if p.route != nil {
 		s.Where = t.pinned(s.Where)
 		p.Whole, err = newStatement(s)
@@ -189,7 +189,7 @@ func (p *Write) update(s *syntax.Update, row, static bool) (err error) {
 
 func (p *Write) delete(s *syntax.Delete, row, static bool) (err error) {
 	t, a := p.Table, p.Logical
-	s.From = t.name()
+	s.From = t.Physical()
 	if p.route != nil {
 		s.Where = t.pinned(s.Where)
 		p.Whole, err = newStatement(s)
@@ -278,7 +278,7 @@ func (p *Write) set(b *analysis.BoundWrite) ([]eval.Value, error) {
 func (p *Write) Marked(key [][]byte, shard int) (Mutation, error) {
 	name := p.Logical.Conditions[0].Column.Name
 	st, err := newStatement(&syntax.Delete{
-		From: p.Table.name(), Where: p.Table.partition(),
+		From: p.Table.Physical(), Where: p.Table.partition(),
 		Items: []syntax.DeleteItem{{Column: name}},
 		If:    []syntax.Condition{{Column: name, Op: syntax.OpIn, Values: []syntax.Expr{}}},
 	})
@@ -286,32 +286,6 @@ func (p *Write) Marked(key [][]byte, shard int) (Mutation, error) {
 		return Mutation{}, err
 	}
 	return p.mutation(st, nil, Target{Key: key, Shard: shard}), nil
-}
-
-// partition returns the relations that bind the partition key and the shard.
-func (t *Table) partition() []syntax.Relation {
-	var out []syntax.Relation
-	for i, c := range t.PartitionKey {
-		out = append(out, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpEQ, Value: marker(Key, i)})
-	}
-	return t.inShard(out)
-}
-
-// insertShard adds the shard to the columns of an INSERT if the table has shards.
-func (t *Table) insertShard(s *syntax.Insert) {
-	if !t.Plain() {
-		s.Columns = append(s.Columns, t.Layout.Column)
-		s.Values = append(s.Values, marker(Shard, 0))
-	}
-}
-
-// rowOr returns the relations that bind a row, or the whole partition of one shard.
-func (t *Table) rowOr(row bool) []syntax.Relation {
-	where := t.partition()
-	if row {
-		where = append(where, t.relations(shape{prefix: len(t.Clustering)})...)
-	}
-	return where
 }
 
 // whole prints a statement and notes the types of its Set slots.
@@ -325,16 +299,7 @@ func (p *Write) whole(s syntax.Statement) (*Statement, error) {
 	return st, err
 }
 
-// whole prints a statement whose Cluster slots form a whole clustering key.
-func (t *Table) whole(s syntax.Statement) (*Statement, error) {
-	st, err := newStatement(s)
-	if err == nil {
-		st.columns = shape{prefix: len(t.Clustering)}.columns()
-	}
-	return st, err
-}
-
 // Target returns where a Whole statement goes. scratch is a buffer.
 func (p *Write) Target(env *eval.Env, scratch [][]byte) (Target, error) {
-	return p.route.target(p.Table, env, scratch, true)
+	return p.route.target(&p.Table.placement, env, scratch, true)
 }
