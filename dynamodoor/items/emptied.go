@@ -31,7 +31,7 @@ const cleanedAtOnce = 16
 // emptied are the buckets that a Query reads in vain.
 type emptied struct {
 	runner    *Runner
-	fanout    *plan.Fanout
+	query     plan.Buckets
 	partition string
 	listed    bool            // the buckets are those that the directory has
 	known     bool            // they were not read for this Query, so that their marks are not known
@@ -42,19 +42,19 @@ type emptied struct {
 
 // add notes buckets without items.
 func (e *emptied) add(buckets []int64) {
-	if !e.listed || e.fanout.SharesEntries() { // another key may have items there
+	if !e.listed || e.query.SharesEntries() { // another key may have items there
 		return
 	}
 	now := e.runner.Now()
 	for _, b := range buckets {
-		if len(e.buckets) == cleanedAtOnce || !e.fanout.Within(b) || !e.fanout.Late(b, now) {
+		if len(e.buckets) == cleanedAtOnce || !e.query.Within(b) || !e.query.Late(b, now) {
 			continue
 		}
 		e.found = true
 		if e.known {
 			continue
 		}
-		if at, marked := e.marks[b]; !marked || now.Sub(time.Unix(at, 0)) > e.fanout.Remembered()+margin {
+		if at, marked := e.marks[b]; !marked || now.Sub(time.Unix(at, 0)) > e.query.Remembered()+margin {
 			e.buckets = append(e.buckets, b)
 		}
 	}
@@ -87,7 +87,7 @@ func (e *emptied) clean(ctx context.Context) {
 			if !marked {
 				return e.runner.Catalog.MarkBucket(all, e.partition, b, e.runner.Now().Unix())
 			}
-			if has, err := e.runner.anyOf(all, e.fanout, b); has || err != nil {
+			if has, err := e.anyOf(all, b); has || err != nil {
 				return err
 			}
 			return e.runner.Catalog.RemoveBucket(all, e.partition, b, at)
@@ -99,9 +99,9 @@ func (e *emptied) clean(ctx context.Context) {
 }
 
 // anyOf reports whether a bucket has items.
-func (r *Runner) anyOf(ctx context.Context, f *plan.Fanout, bucket int64) (has bool, err error) {
-	for _, q := range f.AnyOf(bucket) {
-		err := r.Backend.Answer(ctx, q, func(a api.Response) error {
+func (e *emptied) anyOf(ctx context.Context, bucket int64) (has bool, err error) {
+	for _, q := range e.query.AnyOf(bucket) {
+		err := e.runner.Backend.Answer(ctx, q, func(a api.Response) error {
 			has = has || a.(*api.ItemsResponse).ScannedCount > 0
 			return nil
 		})

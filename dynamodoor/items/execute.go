@@ -107,14 +107,7 @@ func (r *Runner) carryOut(ctx context.Context, p plan.Plan, q api.Request, use f
 			return use(visible)
 		})
 	case *plan.Fanout:
-		switch {
-		case p.InParts():
-			err = r.byTime(ctx, p, use)
-		case r.Together != nil && p.Gathers():
-			err = r.gather(ctx, p, use)
-		default:
-			err = r.merge(ctx, p, nil, use)
-		}
+		err = r.fanOut(ctx, p, nil, use)
 	default:
 		err = fmt.Errorf("a plan of type %T", p)
 	}

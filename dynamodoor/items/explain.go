@@ -63,8 +63,9 @@ func (r *Runner) Explain(ctx context.Context, q api.ItemRequest, use func(api.Re
 		}
 	}
 	var list func(from, to int64, down bool, limit int) ([]int64, error)
-	if f, ok := p.(*plan.Fanout); ok && f.InParts() {
-		partition := f.Partition()
+	if f, ok := p.(*plan.Fanout); ok && f.Way == plan.ByBuckets {
+		b := f.Buckets()
+		partition := b.Partition()
 		list = func(from, to int64, down bool, limit int) ([]int64, error) {
 			buckets, err := r.Catalog.Buckets(ctx, partition, from, to, down, limit, func(int64, int64) {})
 			return buckets, tables.DoorError(err)

@@ -17,6 +17,22 @@ import (
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
+// fanOut carries out a Query that reads several shards. resolve selects the rows to return; nil: all. The
+// ways that do not take it are those of tables whose layout is not being changed.
+func (r *Runner) fanOut(ctx context.Context, f *plan.Fanout, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error {
+	switch {
+	case f.Way == plan.BySlices:
+		return r.bySlices(ctx, f, resolve, use)
+	case f.Way == plan.ByBuckets:
+		return r.byBuckets(ctx, f, use)
+	case f.Way == plan.InTurn:
+		return r.inTurn(ctx, f, use)
+	case r.Together != nil && f.Gathers():
+		return r.gather(ctx, f, use)
+	}
+	return r.merge(ctx, f, resolve, use)
+}
+
 // merge answers a Query over several shards. resolve selects the rows to return; nil: all.
 func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.Row) ([]plan.Row, error), use func(api.Response) error) error {
 	p := r.newPage(ctx, f)
@@ -30,7 +46,7 @@ func (r *Runner) merge(ctx context.Context, f *plan.Fanout, resolve func([]plan.
 // page is a page of a Query that is being filled.
 type page struct {
 	runner   *Runner
-	fanout   *plan.Fanout
+	query    *plan.ShardQuery
 	result   *plan.Result
 	memory   *memory
 	patience time.Time // throttled fetches are retried until then
@@ -38,15 +54,15 @@ type page struct {
 }
 
 func (r *Runner) newPage(ctx context.Context, f *plan.Fanout) *page {
-	return &page{runner: r, fanout: f, result: f.Result(), memory: newMemory(ctx), patience: time.Now().Add(r.RetryFor)}
+	return &page{runner: r, query: &f.ShardQuery, result: f.Result(), memory: newMemory(ctx), patience: time.Now().Add(r.RetryFor)}
 }
 
 // merge adds the rows of shards after a row, as far as the page takes them, and reports whether it
 // is full.
 func (p *page) merge(ctx context.Context, shards []int, after *plan.Row, resolve func([]plan.Row) ([]plan.Row, error)) (full bool, err error) {
 	for {
-		want := p.fanout.Page(p.result.Scanned())
-		m := &merger{runner: p.runner, fanout: p.fanout, shards: shards, result: p.result, after: after, want: want, memory: p.memory, patience: p.patience}
+		want := p.query.Page(p.result.Scanned())
+		m := &merger{runner: p.runner, query: p.query, shards: shards, result: p.result, after: after, want: want, memory: p.memory, patience: p.patience}
 		rows, more, err := m.read(ctx)
 		if err != nil {
 			return false, err
@@ -72,7 +88,7 @@ func (p *page) merge(ctx context.Context, shards []int, after *plan.Row, resolve
 // merger reads a number of rows from all shards, in their order.
 type merger struct {
 	runner *Runner
-	fanout *plan.Fanout
+	query  *plan.ShardQuery
 	shards []int
 	after  *plan.Row
 	want   int
@@ -111,10 +127,10 @@ func (m *merger) attempt(ctx context.Context) ([]plan.Row, bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reader := scatter.NewReader(scatter.Options[plan.Row]{
-		Shards: m.shards, Page: m.want, Compare: m.fanout.Compare, Seed: m.runner.Draw(),
+		Shards: m.shards, Page: m.want, Compare: m.query.Compare, Seed: m.runner.Draw(),
 		// If the request has no lower limit, the first fetch reads as many rows as a page is
 		// estimated to have. Often there are fewer.
-		Few: m.after == nil && m.fanout.Page(1, 1) > m.want,
+		Few: m.after == nil && m.query.Page(1, 1) > m.want,
 	})
 	most := m.runner.Fanout
 	done := make(chan fetched, most)
@@ -173,18 +189,18 @@ func (m *merger) fetch(ctx context.Context, f scatter.Fetch[plan.Row]) ([]plan.R
 	ctx = shardKnown(ctx, f.Shards)
 	var rows []plan.Row
 	var d attribute.Decoder
-	for q := m.fanout.Fetch(f.Shards[0], after, f.Upto, f.Limit); q != nil; {
+	for q := m.query.Fetch(f.Shards[0], after, f.Upto, f.Limit); q != nil; {
 		var rest *api.Query
 		read := func(a api.Response) error {
 			r := a.(*api.ItemsResponse)
-			some, more, err := m.fanout.Rows(&d, f.Shards[0], q, r, after, f.Upto)
+			some, more, err := m.query.Rows(&d, f.Shards[0], q, r, after, f.Upto)
 			if err != nil {
 				return err
 			}
 			rest = more
 			m.memory.fetched(bytesOf(some))
 			if rest != nil { // the rows' sizes are needed
-				if err := m.fanout.Measure(&d, some); err != nil {
+				if err := m.query.Measure(&d, some); err != nil {
 					return err
 				}
 			}

@@ -35,7 +35,7 @@ func (r *Runner) gather(ctx context.Context, f *plan.Fanout, use func(api.Respon
 func (p *page) gather(ctx context.Context, shards []int, after *plan.Row, end func() error) error {
 	ctx = shardKnown(ctx, shards)
 	for begin := after; ; {
-		q := p.fanout.Gather(p.result, shards, after)
+		q := p.query.Gather(p.result, shards, after)
 		if q == nil {
 			return nil
 		}

@@ -38,16 +38,7 @@ func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
 		if !ok {
 			return r.carryOut(ctx, p, q, use)
 		}
-		var err error
-		switch {
-		case f.Moves():
-			err = r.bySlices(ctx, f, resolve, use)
-		case f.InParts():
-			err = r.byTime(ctx, f, use) // the change is settled: there is nothing to resolve
-		default:
-			err = r.merge(ctx, f, resolve, use)
-		}
-		if err != nil {
+		if err := r.fanOut(ctx, f, resolve, use); err != nil {
 			return f.Err(err)
 		}
 		return nil

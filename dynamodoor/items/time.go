@@ -83,16 +83,30 @@ func (r *Runner) addBuckets(ctx context.Context, q api.Request, buckets []plan.B
 	return tables.DoorError(group.Wait())
 }
 
-// byTime answers a Query that reads buckets of time, or the shards of a rollover, one after the other.
-func (r *Runner) byTime(ctx context.Context, f *plan.Fanout, use func(api.Response) error) error {
+// inTurn answers a Query that reads the shards of a rollover one after the other.
+func (r *Runner) inTurn(ctx context.Context, f *plan.Fanout, use func(api.Response) error) error {
 	p := r.newPage(ctx, f)
 	defer p.memory.close()
-	partition := f.Partition()
-	vain := &emptied{runner: r, fanout: f, partition: partition}
+	after := f.Start
+	for i := range f.Shards {
+		if answered, err := p.add(ctx, f.Shards[i:i+1], after, use); answered || err != nil {
+			return err
+		}
+		after = nil // later shards have only later rows
+	}
+	return use(p.result.Answer())
+}
+
+// byBuckets answers a Query that reads buckets of time one after the other.
+func (r *Runner) byBuckets(ctx context.Context, f *plan.Fanout, use func(api.Response) error) error {
+	p := r.newPage(ctx, f)
+	defer p.memory.close()
+	all := f.Buckets()
+	vain := &emptied{runner: r, query: all, partition: all.Partition()}
 	defer vain.clean(ctx)
 	var least func(read int) int
 	switch {
-	case r.Together != nil && f.Gathers() && f.ShardsInOrder():
+	case r.Together != nil && f.Gathers() && f.InOrder:
 		least = func(int) int { return atOnce }
 	case f.Limited():
 		least = func(read int) int {
@@ -102,18 +116,18 @@ func (r *Runner) byTime(ctx context.Context, f *plan.Fanout, use func(api.Respon
 	}
 	after, last := f.Start, plan.Part{}
 	parts, read := 0, 0
-	for part, err := range f.Parts(r.buckets(ctx, p, vain), least) {
+	for part, err := range all.Parts(r.buckets(ctx, p, vain), least) {
 		if err != nil {
 			return err
 		}
-		if read += len(part.Shards); parts > 1 && read > mostPartitions && last.Ends {
-			return use(p.result.AnswerAfter(last))
+		if read += len(part.Shards); parts > 1 && read > mostPartitions {
+			return use(p.result.AnswerUntil(all.End(last)))
 		}
 		before, _ := p.result.Scanned()
 		answered, err := p.add(ctx, part.Shards, after, use)
 		if rows, _ := p.result.Scanned(); err == nil && rows == before {
 			vain.add(part.Buckets)
-		} else if err == nil && part.Buckets != nil {
+		} else if err == nil {
 			for _, i := range p.vain {
 				vain.add(part.Buckets[i : i+1])
 			}
@@ -142,9 +156,9 @@ func (r *Runner) bySlices(ctx context.Context, f *plan.Fanout, resolve func([]pl
 			return err
 		}
 		if read += len(s.Shards); parts > 1 && read > mostPartitions {
-			return use(p.result.AnswerAfterSlice(last))
+			return use(p.result.AnswerUntil(last.End()))
 		}
-		p.fanout = s.Fanout
+		p.query = s.Query
 		full, err := p.merge(ctx, s.Shards, after, resolve)
 		if err != nil {
 			return err
@@ -160,7 +174,7 @@ func (r *Runner) bySlices(ctx context.Context, f *plan.Fanout, resolve func([]pl
 
 // buckets returns the directory for a page.
 func (r *Runner) buckets(ctx context.Context, p *page, vain *emptied) timebucket.Directory {
-	list := r.directory(ctx, vain.partition, p.fanout.LastBucket(), p.patience, vain.mark, &vain.known)
+	list := r.directory(ctx, vain.partition, vain.query.Last(), p.patience, vain.mark, &vain.known)
 	return func(from, to int64, down bool, limit int) ([]int64, error) {
 		vain.listed = true
 		return list(from, to, down, limit)
@@ -194,7 +208,7 @@ func (r *Runner) directory(ctx context.Context, partition string, last int64, pa
 // add adds the rows of shards after a row. If that fills the page, it answers the Query.
 func (p *page) add(ctx context.Context, shards []int, after *plan.Row, use func(api.Response) error) (answered bool, err error) {
 	p.vain = nil
-	if p.runner.Together == nil || !p.fanout.Gathers() {
+	if p.runner.Together == nil || !p.query.Gathers() {
 		if answered, err = p.merge(ctx, shards, after, nil); answered && err == nil {
 			err = use(p.result.Answer())
 		}

@@ -177,53 +177,6 @@ func (d *Direct) explain(out *Explained, t *Table, q api.ItemRequest) {
 	out.add(d.Request)
 }
 
-func (f *Fanout) explain(out *Explained, list timebucket.Directory) error {
-	f.thenText(&out.Then)
-	out.Order = f.sort
-	if !f.InParts() {
-		out.Access = "all shards, merged"
-		out.visit(f.table, f.Shards...)
-		return f.addFetches(out)
-	}
-	if out.Access = "the shards of its range, one after the other, as many as the page needs"; f.timed {
-		out.Access = "the buckets of its range, one after the other, as many as the page needs"
-	}
-	for part, err := range f.Parts(list, nil) {
-		if err != nil {
-			return err
-		}
-		if out.visit(f.table, part.Shards...); out.More {
-			break
-		}
-	}
-	return f.addFetches(out)
-}
-
-func (f *Fanout) addFetches(out *Explained) error {
-	for _, n := range out.Shards {
-		if q := f.Fetch(n, f.Start, nil, f.query.Limit); q != nil {
-			out.add(q)
-		}
-	}
-	return nil
-}
-
-// thenText appends what the door does with the rows.
-func (f *Fanout) thenText(then *[]string) {
-	if f.query.Filter != nil {
-		*then = append(*then, fmt.Sprintf("filter %s", f.query.Filter))
-	}
-	if f.query.Projection != nil {
-		*then = append(*then, fmt.Sprintf("projection %s", f.query.Projection))
-	}
-	if f.query.Select == api.SelectCount {
-		*then = append(*then, "count")
-	}
-	if f.query.Limit > 0 {
-		*then = append(*then, fmt.Sprintf("limit %d", f.query.Limit))
-	}
-}
-
 // layoutText returns the table's layout in the form of its tag.
 func (t *Table) layoutText() string {
 	l := t.Layout

@@ -12,37 +12,24 @@ import (
 
 // Gathers reports whether a Gather reads the rows of the Query as the answer has them: each item is
 // in one shard, with a sort key of its own, and the shards have no other items.
-func (f *Fanout) Gathers() bool { return f.bySortKey() && f.index == nil }
-
-// bySortKey reports whether the sort key alone orders rows and decides whether they belong to the
-// answer.
-func (f *Fanout) bySortKey() bool {
-	return f.sort != "" && !f.ties && !f.table.strict && f.table.adopted == nil
-}
+func (s *ShardQuery) Gathers() bool { return s.bySortKey() && s.index == nil }
 
 // Gather returns the request for the rest of a page, in shards, after a row; nil: from the beginning. It
 // returns nil if there can be no more rows.
-func (f *Fanout) Gather(page *Result, shards []int, after *Row) *api.Gather {
-	limit := f.query.Limit
+func (s *ShardQuery) Gather(page *Result, shards []int, after *Row) *api.Gather {
+	limit := s.query.Limit
 	if rows, bytes := page.Scanned(); rows > 0 {
-		limit = f.Page(rows, bytes)
+		limit = s.Page(rows, bytes)
 	}
-	order := f.ShardsInOrder()
-	if order && f.query.Backward {
+	if s.InOrder && s.backward {
 		shards = slices.Clone(shards)
 		slices.Reverse(shards)
 	}
-	first := f.Fetch(shards[0], after, nil, limit)
+	first := s.Fetch(shards[0], after, nil, limit)
 	if first == nil {
 		return nil
 	}
-	return &api.Gather{Query: first, Partitions: f.table.partitions(f.keys.Hash[0], shards), InOrder: order}
-}
-
-// ShardsInOrder reports whether all items of a shard come before those of the shards with higher
-// numbers: the shards are buckets of time.
-func (f *Fanout) ShardsInOrder() bool {
-	return f.timed && !f.Moves() && f.table.timing.grid.Shards == 1
+	return &api.Gather{Query: first, Partitions: s.table.partitions(s.keys.Hash[0], shards), InOrder: s.InOrder}
 }
 
 // partitions returns the physical partition keys of shards of a logical partition in a table that
@@ -82,7 +69,7 @@ func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 			return nil, err
 		}
 		if r.full {
-			return nil, r.fanout.readSort(&r.keys, row)
+			return nil, r.query.readSort(&r.keys, row)
 		}
 	}
 	if !a.More {
@@ -90,7 +77,7 @@ func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 	}
 	r.Own() // the rest comes in another answer
 	row.Text = bytes.Clone(row.Text)
-	return row, r.fanout.readSort(&r.keys, row)
+	return row, r.query.readSort(&r.keys, row)
 }
 
 // Own ends the sharing of memory with gathered answers.

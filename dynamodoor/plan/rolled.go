@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"sort"
 
@@ -35,6 +34,25 @@ func (r *Rolled) shardOf(key attribute.Value) int {
 		c, ok := attribute.Compare(r.Bounds[i], key)
 		return !ok || c > 0
 	})
+}
+
+// shards returns the shards that can have items of an interval, in the order of the answer.
+func (r *Rolled) shards(i interval, backward bool) []int {
+	first, last := 1, len(r.Bounds)+1
+	if bounded(i.low) {
+		first = r.shardOf(i.low)
+	}
+	if bounded(i.high) {
+		last = r.shardOf(i.high)
+	}
+	shards := []int{first} // if the interval is empty, the store says so
+	for n := first + 1; n <= last; n++ {
+		shards = append(shards, n)
+	}
+	if backward {
+		slices.Reverse(shards)
+	}
+	return shards
 }
 
 // Holds reports whether an item cannot be created yet.
@@ -147,40 +165,6 @@ func (f *Filled) Next(r *api.ItemsResponse) (greatest, next attribute.Value, err
 	return greatest, next, nil
 }
 
-// inRange returns the shards of a rolled-over partition key that can have rows of the rest of the
-// Query, in the order of the answer.
-func (f *Fanout) inRange(hash attribute.Value, start attribute.Value) []int {
-	i, r := intervalOf(&f.keys), f.table.rolledOf(hash)
-	switch {
-	case !bounded(start):
-	case f.query.Backward:
-		i = i.to(start)
-	default:
-		i = i.from(start)
-	}
-	first, last := 1, len(r.Bounds)+1
-	if bounded(i.low) {
-		first = r.shardOf(i.low)
-	}
-	if bounded(i.high) {
-		last = r.shardOf(i.high)
-	}
-	shards := []int{first} // if the range is empty, the store says so
-	for n := first + 1; n <= last; n++ {
-		shards = append(shards, n)
-	}
-	if f.query.Backward {
-		slices.Reverse(shards)
-	}
-	return shards
-}
-
-// strays reports whether a row is beyond the bounds of the shard from which it was read. A write
-// whose outcome was reported as unknown, and that the store carried out seconds later, left it there.
-func (f *Fanout) strays(row *Row) bool {
-	return f.rolls && f.table.rolledOf(f.keys.Hash[0]).shardOf(row.Sort) != row.At
-}
-
 // These are the options of strategy rollover.
 const (
 	optionRows  = "rows"
@@ -201,9 +185,4 @@ func rolledLayout(table string, options map[string]string) (*shard.Layout, error
 		return nil, refuse(table, "%s", parseReason(err))
 	}
 	return l, nil
-}
-
-// rolledText says which shards a Query reads.
-func (f *Fanout) rolledText() string {
-	return fmt.Sprintf("%d shards, one after the other,", len(f.Shards))
 }

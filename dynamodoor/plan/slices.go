@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
@@ -21,65 +20,83 @@ import (
 
 // Slice is what a Query reads at a time during a change to or from buckets of time.
 type Slice struct {
-	Fanout *Fanout // the Query, of the slice's sort keys alone
-	Shards []int   // of both layouts
-
-	within interval
+	Query  *ShardQuery // of the slice's sort keys alone
+	Shards []int       // of both layouts
 }
 
-// Moves reports whether the Query reads Slices.
-func (f *Fanout) Moves() bool { return f.timed && f.table.from != nil }
-
-// sides returns the table in the layouts that the Query reads.
-func (f *Fanout) sides() []*stored { return []*stored{f.table.from, &f.table.stored} }
+// End returns the sort key at which a slice ends that is not the last one. It may be no item's.
+func (s *Slice) End() attribute.Value {
+	i := intervalOf(&s.Query.keys)
+	if s.Query.backward {
+		return i.low
+	}
+	return i.high
+}
 
 // Slices yields the slices that the Query reads, in the order of the answer. list returns the directory's
 // list of a logical partition whose last possible bucket is last. There is always a first slice with a
 // shard, because the store must decide whether the client may read the table.
 func (f *Fanout) Slices(list func(partition string, last int64) timebucket.Directory) iter.Seq2[*Slice, error] {
+	c := cutter{&f.ShardQuery, list}
 	return func(yield func(*Slice, error) bool) {
 		rest, any := f.remaining(), false
 		for n, more := 1, !rest.empty(); more; n = min(2*n, timebucket.MostPlaces) {
-			s := &Slice{}
+			var first interval
+			var places []int
 			var err error
-			if s.within, rest, more, err = f.cut(list, rest, n); err == nil {
-				s.Shards, err = f.placesIn(list, s.within)
+			if first, rest, more, err = c.cut(rest, n); err == nil {
+				places, err = c.placesIn(first)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if len(s.Shards) == 0 {
+			if len(places) == 0 {
 				continue
 			}
-			s.Fanout, any = f.narrowed(s.within), true
-			if !yield(s, nil) {
+			any = true
+			if !yield(&Slice{Query: f.narrowed(first), Shards: places}, nil) {
 				return
 			}
 		}
 		if !any {
-			yield(&Slice{Fanout: f, Shards: []int{f.anyPlace()}}, nil)
+			yield(&Slice{Query: &f.ShardQuery, Shards: []int{f.table.anyPlace(f.keys.Hash[0])}}, nil)
 		}
 	}
 }
 
 // narrowed returns the Query of an interval of its sort keys.
-func (f *Fanout) narrowed(i interval) *Fanout {
-	return &Fanout{Start: f.Start, timed: f.timed, table: f.table, query: f.query, keys: i.keyRange(f.keys), sort: f.sort, shardOf: f.shardOf, partition: f.partition}
+func (s *ShardQuery) narrowed(i interval) *ShardQuery {
+	return &ShardQuery{rowReader: s.rowReader, rowOrder: s.rowOrder, query: s.query, keys: i.keyRange(s.keys), shardOf: s.shardOf, partition: s.partition}
+}
+
+// cutter cuts a Query into slices.
+type cutter struct {
+	query *ShardQuery
+	list  func(partition string, last int64) timebucket.Directory
+}
+
+// layouts returns the table in the layouts that the Query reads.
+func (c *cutter) layouts() [2]*stored { return [2]*stored{c.query.table.from, &c.query.table.stored} }
+
+// buckets returns what timing.in returns of a layout with buckets.
+func (c *cutter) buckets(in *stored, i interval, down bool, limit int) ([]int64, error) {
+	partition := in.appendPartition(nil, c.query.keys.Hash[0])
+	return in.timing.in(c.list(string(partition), in.timing.grid.Last()), i, down, limit)
 }
 
 // cut divides an interval of sort keys into a first part, which the Query reads first, and the rest. The
 // first part has at most n buckets of either layout. more says whether there is a rest.
-func (f *Fanout) cut(list func(string, int64) timebucket.Directory, i interval, n int) (first, rest interval, more bool, err error) {
-	down := f.query.Backward
+func (c *cutter) cut(i interval, n int) (first, rest interval, more bool, err error) {
+	down := c.query.backward
 	var edge attribute.Value // the least sort key of the later part of the time
-	for _, s := range f.sides() {
-		t := s.timing
+	for _, in := range c.layouts() {
+		t := in.timing
 		if t == nil {
 			continue
 		}
 		most := min(n, max(1, timebucket.MostPlaces/t.grid.Shards))
-		found, err := t.in(list(s.directoryOf(f), t.grid.Last()), i, down, most+1)
+		found, err := c.buckets(in, i, down, most+1)
 		if err != nil {
 			return i, i, false, err
 		}
@@ -106,21 +123,20 @@ func (f *Fanout) cut(list func(string, int64) timebucket.Directory, i interval, 
 }
 
 // placesIn returns the places, in both layouts, that can have items of an interval.
-func (f *Fanout) placesIn(list func(string, int64) timebucket.Directory, i interval) (places []int, err error) {
-	for _, s := range f.sides() {
-		t := s.timing
-		if t == nil {
-			spread := s.Layout.Spread(valueBytes(f.keys.Hash[0]))
+func (c *cutter) placesIn(i interval) (places []int, err error) {
+	for _, in := range c.layouts() {
+		if in.timing == nil {
+			spread := in.Layout.Spread(valueBytes(c.query.keys.Hash[0]))
 			places = append(places, spread.Places()...)
 			continue
 		}
 		for limit := 2 * timebucket.MostPlaces; ; limit *= 2 {
-			found, err := t.in(list(s.directoryOf(f), t.grid.Last()), i, false, limit)
+			found, err := c.buckets(in, i, false, limit)
 			if err != nil {
 				return nil, err
 			}
 			if len(found) < limit {
-				places = append(places, t.placesOf(found)...)
+				places = append(places, in.timing.placesOf(found)...)
 				break
 			}
 		}
@@ -128,17 +144,14 @@ func (f *Fanout) placesIn(list func(string, int64) timebucket.Directory, i inter
 	return places, nil
 }
 
-// anyPlace returns a place of the logical partition.
-func (f *Fanout) anyPlace() int {
-	if t := f.table.timing; t != nil {
-		return t.place(0, 0)
+// anyPlace returns a place of a logical partition.
+func (p *placement) anyPlace(hash attribute.Value) int {
+	if p.timing != nil {
+		return p.timing.place(0, 0)
 	}
-	spread := f.table.Layout.Spread(valueBytes(f.keys.Hash[0]))
+	spread := p.Layout.Spread(valueBytes(hash))
 	return spread.Last()
 }
-
-// directoryOf returns the directory's name of the logical partition that a Query reads.
-func (s *stored) directoryOf(f *Fanout) string { return string(s.appendPartition(nil, f.keys.Hash[0])) }
 
 // in returns at most limit buckets that can have items of an interval: the first ones in ascending order,
 // or, if down is set, the last ones in descending order. It asks the directory only if there can be many.
@@ -175,15 +188,4 @@ func (t *timing) least(bucket int64) attribute.Value {
 		return v
 	}
 	return attribute.String(text)
-}
-
-// AnswerAfterSlice returns the client's answer if the page ends after a slice that is not the last one,
-// although it is not full. Its LastEvaluatedKey is a position between sort keys, which may be no item's.
-func (r *Result) AnswerAfterSlice(s *Slice) *api.ItemsResponse {
-	f, at := r.fanout, s.within.high
-	if f.query.Backward {
-		at = s.within.low
-	}
-	r.out.LastKey = f.table.key(f.keys.Hash[0], at)
-	return &r.out
 }

@@ -112,7 +112,7 @@ func TestSlices(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := p.(*Fanout)
-		if !f.Moves() {
+		if f.Way != BySlices {
 			t.Fatalf("the plan is %s", f)
 		}
 		found := make(map[int]int)
@@ -122,17 +122,17 @@ func TestSlices(t *testing.T) {
 				t.Fatal(err)
 			}
 			if before != nil {
-				a, b := before.within, s.within
+				a, b := intervalOf(&before.Query.keys), intervalOf(&s.Query.keys)
 				if q.Backward {
 					a, b = b, a
 				}
 				if c, _ := attribute.Compare(a.high, b.low); c >= 0 || !bounded(a.high) || !bounded(b.low) {
-					t.Fatalf("slice %v and then %v", before.within, s.within)
+					t.Fatalf("slice %v and then %v", before.Query.keys, s.Query.keys)
 				}
 			}
 			before = s
 			for i, r := range items {
-				if !s.Fanout.within(&Row{Sort: r}, nil, nil) {
+				if !s.Query.within(&Row{Sort: r}, nil, nil) {
 					continue
 				}
 				found[i]++

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/shard"
@@ -153,4 +154,22 @@ func logicalProjection(p schema.Projection, hash string) schema.Projection {
 		p = schema.Projection{Type: schema.ProjectKeysOnly}
 	}
 	return p
+}
+
+// selects returns what to select. For a local index, it selects all attributes if the client asks
+// for attributes that the index does not have.
+func (t *Table) selects(r *api.Read, ix *schema.Index) api.Select {
+	if !t.local(ix) || ix.Projection.Type == schema.ProjectAll {
+		return api.SelectDefault
+	}
+	if r.Select == api.SelectAll {
+		return api.SelectAll
+	}
+	has := append(api.StartNames(t.Logical, ix), ix.Projection.NonKey...)
+	for _, p := range r.Projection.Paths() {
+		if !slices.Contains(has, p.Name) {
+			return api.SelectAll
+		}
+	}
+	return api.SelectDefault
 }
