@@ -159,7 +159,7 @@ func adoptedIndex(table string, ix *schema.Index, hash string) error {
 
 // CheckAdopted returns an error if an item is not at its place in the layout of a table that was
 // sharded by hand. It needs only the item's key.
-func (t *Table) CheckAdopted(physical attribute.Item) error { return t.adopted.checkItem(physical) }
+func (p *placement) CheckAdopted(physical attribute.Item) error { return p.adopted.checkItem(physical) }
 
 // checkItem returns an error if an item is not at its place.
 func (a *adopted) checkItem(physical attribute.Item) error {

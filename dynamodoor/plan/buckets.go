@@ -4,10 +4,7 @@ package plan
 
 import (
 	"iter"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -17,34 +14,31 @@ import (
 
 // Bucket is a bucket of a logical partition.
 type Bucket struct {
-	table  *Table
+	in     *stored
 	hash   attribute.Value
 	number int64
 }
 
-// bucketOf returns the bucket of an item, or none if the table has no buckets.
-func (t *Table) bucketOf(key attribute.Item) []Bucket {
-	if t.timing == nil {
+// BucketOf returns the bucket of the item with a logical key, or none if the table has no buckets.
+func (s *stored) BucketOf(key attribute.Item) []Bucket {
+	if s.timing == nil {
 		return nil
 	}
-	hash, sort := t.of(key)
-	return []Bucket{{t, hash, t.timing.of(sort)}}
+	hash, sort := s.of(key)
+	return []Bucket{{s, hash, s.timing.of(sort)}}
 }
-
-// BucketOf returns the bucket of the item with a logical key, or none if the table has no buckets.
-func (t *Table) BucketOf(key attribute.Item) []Bucket { return t.bucketOf(key) }
 
 // Number returns the number of the bucket.
 func (b *Bucket) Number() int64 { return b.number }
 
 // AppendPartition appends the directory's name of the bucket's logical partition.
-func (b *Bucket) AppendPartition(dst []byte) []byte { return b.table.appendPartition(dst, b.hash) }
+func (b *Bucket) AppendPartition(dst []byte) []byte { return b.in.directory().append(dst, b.hash) }
 
 // Period returns the number of the period in which a time is. During a period, a door remembers that it
 // has added the bucket. The first period is long enough for all items that come in time. The door adds
 // the bucket again for later items, so that a bucket without items can be removed from the directory.
 func (b *Bucket) Period(now time.Time) int64 {
-	g := b.table.timing.grid
+	g := b.in.timing.grid
 	since, period := now.UnixMilli()-g.Start(b.number), Remembered(g).Milliseconds()
 	if since < 0 {
 		return -1
@@ -65,15 +59,10 @@ type Buckets struct {
 }
 
 // Partition returns the directory's name of the logical partition.
-func (b *Buckets) Partition() string {
-	return string(b.query.table.appendPartition(nil, b.query.keys.Hash[0]))
-}
+func (b *Buckets) Partition() string { return b.query.table.directory().name(b.query.keys.Hash[0]) }
 
 // SharesEntries reports whether other logical partitions can have the same name in the directory.
-func (b *Buckets) SharesEntries() bool {
-	const cut = utf8.UTFMax - 1 // bytes of a character that a longer key can lose with the rest
-	return len(attribute.KeyText(b.query.keys.Hash[0])) >= longestPartition-cut
-}
+func (b *Buckets) SharesEntries() bool { return b.query.table.directory().shares(b.query.keys.Hash[0]) }
 
 // Late reports whether a bucket ended so long ago that items of it are late.
 func (b *Buckets) Late(bucket int64, now time.Time) bool {
@@ -135,26 +124,3 @@ func (b *Buckets) Parts(list timebucket.Directory, least func(read int) int) ite
 func (b *Buckets) End(p Part) attribute.Value {
 	return b.timing.edge(p.Buckets[len(p.Buckets)-1], b.query.backward)
 }
-
-// longestPartition is the number of bytes of a partition key that the directory's name has. Keys
-// that begin with the same bytes share their entries. That is legal: a bucket in the directory may
-// have no items.
-const longestPartition = 1900
-
-// appendPartition appends the directory's name of a logical partition. It contains the id of the
-// physical table, so that a table does not inherit the buckets of an earlier one of its name, and the
-// base of the layout, so that the table does not inherit those of an earlier layout.
-func (s *stored) appendPartition(dst []byte, hash attribute.Value) []byte {
-	key := attribute.KeyText(hash)
-	if len(key) > longestPartition {
-		key = strings.ToValidUTF8(key[:longestPartition], "")
-	}
-	dst = append(dst, s.id...)
-	if base := s.Layout.Base; base > 0 {
-		dst = strconv.AppendInt(append(dst, '.'), int64(base), 10)
-	}
-	return append(append(dst, '/'), key...)
-}
-
-// Directory returns the beginning of the directory's names of all logical partitions.
-func (s *stored) Directory() string { return string(s.appendPartition(nil, attribute.String(""))) }

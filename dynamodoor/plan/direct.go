@@ -4,6 +4,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -55,7 +56,10 @@ func visibleError(err error, of func(part int) *Table) error {
 		if of == nil {
 			return Strip(item)
 		}
-		return of(part).showCopy(item)
+		if t := of(part); t != nil {
+			return t.showCopy(item)
+		}
+		return slices.Clone(item)
 	}
 	if len(e.Item) > 0 {
 		visible.Item = show(0, e.Item)

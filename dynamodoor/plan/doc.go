@@ -32,13 +32,14 @@
 // A Table consists of parts, each in its file:
 //
 //   - keys: the logical key attributes, and the values of them in an item.
+//   - directory: how a directory of shards names the logical partitions.
 //   - adopted (affix.go): the partition key of a table that was sharded by hand.
 //   - placement: in which shards items are, before, during and after a change of the layout, and
 //     which physical partition key a shard has.
 //   - indexes (index.go): the sharded global indexes, and the shards of items in them.
-//   - stored: the physical table, and the form of items and keys in it. It consists of the above.
-//   - Table: the stored table with its logical schema. It checks what clients send (check.go) and
-//     shows them what the store answers (show.go, stream.go, partitions.go).
+//   - stored: the physical table, and the form of items and keys in it. It consists of the above, and
+//     shows clients what the store answers (show.go, partitions.go).
+//   - Table: the stored table with its logical schema. It checks what clients send (check.go).
 //
 // Declarations of tables and indexes are in declare.go, index.go and adopt.go. The operations make
 // plans: point.go, query.go, scan.go, many.go.
@@ -56,7 +57,9 @@
 //     in the order of the sort key (package scatter). It applies filter, projection and count after
 //     the merge, because a shard would not return the keys of items that its filter drops. Entries
 //     of an index with the same sort key are in the order of their shards. While a table gets buckets of
-//     time, or loses them, the door reads Slices of time, each of few places of both layouts.
+//     time, or loses them, the door reads Slices of time, each of few places of both layouts. A table of
+//     strategy time has Buckets. The parts of a Fanout: ShardQuery makes the requests of single shards and
+//     reads their answers, with rowReader (rows.go) and rowOrder; Result collects the page.
 //
 // It promises:
 //

@@ -4,13 +4,10 @@ package plan
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
-	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
@@ -175,23 +172,4 @@ func (d *Direct) explain(out *Explained, t *Table, q api.ItemRequest) {
 		out.Access = "an index that is not sharded"
 	}
 	out.add(d.Request)
-}
-
-// layoutText returns the table's layout in the form of its tag.
-func (t *Table) layoutText() string {
-	l := t.Layout
-	if l == nil {
-		return "sharded indexes alone"
-	}
-	words := []string{"strategy=" + l.Strategy.String()}
-	switch l.Strategy {
-	case shard.Time:
-		words = []string{timedText(l.Width, l.Numbers)}
-	case shard.Rollover:
-		return strings.Join(append(words, fmt.Sprintf("rows=%d", l.Fill.Rows), fmt.Sprintf("max=%d", l.Max)), " ")
-	}
-	if t.adopted != nil {
-		words = append([]string{"adopt=" + map[bool]string{false: "suffix", true: "prefix"}[t.adopted.affix.Front]}, words...)
-	}
-	return strings.Join(append(words, fmt.Sprintf("shards=%d", l.N)), " ")
 }

@@ -33,6 +33,14 @@ func (k *keys) key(hash, sort attribute.Value) attribute.Item {
 // KeyOf returns the logical key of an item or a key.
 func (k *keys) KeyOf(item attribute.Item) attribute.Item { return item.Only(k.hash.Name, k.sort.Name) }
 
+// After returns where a mover's Scan of the table begins at a position; nil: at the first item.
+func (k *keys) After(position attribute.Item) attribute.Item {
+	if !position.Has(k.sort.Name) {
+		return nil
+	}
+	return position
+}
+
 // StreamKey returns the key schema of the changes in the table's stream.
 func (k *keys) StreamKey(of schema.Key) schema.Key {
 	if !IsHiddenKey(of) {

@@ -182,7 +182,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 			} else {
 				put := w.Item
 				if w.Item, err = checkBatchPut(t, w.Item); err == nil {
-					buckets, filled = append(buckets, t.bucketOf(put)...), append(filled, t.filledBy(put)...)
+					buckets, filled = append(buckets, t.BucketOf(put)...), append(filled, t.filledBy(put)...)
 				}
 			}
 			if err != nil {
@@ -285,7 +285,9 @@ func transactGet(q *api.TransactGetItems, tables Tables) (Plan, error) {
 			return unexpected(r)
 		}
 		for i := range out.Items {
-			out.Items[i] = sharded[p.Gets[i].Table].show(out.Items[i])
+			if t := sharded[p.Gets[i].Table]; t != nil {
+				out.Items[i] = t.show(out.Items[i])
+			}
 		}
 		return sharded.visible(out.Capacity, nil)
 	}}, nil
@@ -312,12 +314,12 @@ func transactWrite(q *api.TransactWriteItems, tables Tables) (Plan, error) {
 		case api.TransactPut:
 			put := a.Item
 			if a.Item, err = t.checkPut(a.Item, a.Condition); err == nil {
-				buckets, filled = append(buckets, t.bucketOf(put)...), append(filled, t.filledBy(put)...)
+				buckets, filled = append(buckets, t.BucketOf(put)...), append(filled, t.filledBy(put)...)
 			}
 		case api.TransactUpdate:
 			key := a.Key
 			if a.Key, a.Update, err = t.checkUpdate(a.Key, a.Update, a.Condition); err == nil {
-				buckets, filled = append(buckets, t.bucketOf(key)...), append(filled, t.filledBy(key)...)
+				buckets, filled = append(buckets, t.BucketOf(key)...), append(filled, t.filledBy(key)...)
 			}
 		default:
 			if err = t.checkCondition(a.Condition); err == nil {

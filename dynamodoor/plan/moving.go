@@ -173,7 +173,7 @@ func (t *Table) EntrySizes(item attribute.Item) (sizes []int) {
 			continue
 		}
 		entry := item
-		if names := t.Fetched(new(api.Read), ix); names != nil {
+		if names := Fetched(t.Logical, new(api.Read), ix); names != nil {
 			entry = item.Only(append(names, t.keyNames()...)...)
 		}
 		sizes = append(sizes, entry.Size())

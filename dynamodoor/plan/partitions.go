@@ -13,21 +13,21 @@ import (
 
 // Partitions converts a physical table's partitions, or those of an index, into the client's form:
 // logical keys with their shards.
-func (t *Table) Partitions(r *api.PartitionsResponse) error {
-	r.TableName = t.Logical.Name
-	r.Sharded = t.Layout != nil && !t.plain() && r.IndexName == "" || t.indexes.sharded(r.IndexName) != nil
+func (s *stored) Partitions(r *api.PartitionsResponse) error {
+	r.TableName = s.name
+	r.Sharded = s.Layout != nil && !s.IsPlain() && r.IndexName == "" || s.indexes.sharded(r.IndexName) != nil
 	for i := range r.Partitions {
 		p := &r.Partitions[i]
 		for j := range p.Keys {
 			var err error
-			if p.Keys[j].Key, p.Keys[j].Shard, err = t.unshard(p.Keys[j].Key); err != nil {
+			if p.Keys[j].Key, p.Keys[j].Shard, err = s.unshard(p.Keys[j].Key); err != nil {
 				return err
 			}
 		}
 		if p.From != nil && p.From.Key != nil {
 			edge := *p.From
 			var err error
-			if edge.Key, edge.Shard, err = t.unshard(edge.Key); err != nil {
+			if edge.Key, edge.Shard, err = s.unshard(edge.Key); err != nil {
 				return err
 			}
 			p.From = &edge

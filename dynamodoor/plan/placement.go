@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -37,15 +38,23 @@ func place(name string, k keys, layout *shard.Layout, affix *shard.Affix) placem
 }
 
 // hidesKey reports whether the physical partition key is a hidden attribute.
-func (p *placement) hidesKey() bool { return p.Layout != nil && p.adopted == nil && !p.plain() }
+func (p *placement) hidesKey() bool { return p.Layout != nil && p.adopted == nil && !p.IsPlain() }
 
-// plain reports whether all items are in shard.PlainPlace, the one place of a plain table that is
+// IsPlain reports whether all items are in shard.PlainPlace, the one place of a plain table that is
 // becoming a sharded one.
-func (p *placement) plain() bool { return p.Layout != nil && p.Layout.Plain() }
+func (p *placement) IsPlain() bool { return p.Layout != nil && p.Layout.Plain() }
+
+// Holds reports whether a stored item, or a mover's position, is in this one of two physical tables.
+func (p *placement) Holds(item attribute.Item) bool { return item.Has(PartitionKey) == p.hidesKey() }
+
+// Beginning returns a mover's position before all items of the table.
+func (p *placement) Beginning() attribute.Item {
+	return attribute.NewItem(attribute.Attribute{Name: p.keyName(), Value: attribute.String("-")})
+}
 
 // keyName returns the name of the physical partition key of a table with a layout.
 func (p *placement) keyName() string {
-	if p.adopted != nil || p.plain() {
+	if p.adopted != nil || p.IsPlain() {
 		return p.hash.Name
 	}
 	return PartitionKey
@@ -116,7 +125,7 @@ func (p *placement) elsewhere(row *Row) bool {
 // partition returns the physical partition key of a shard of a logical partition.
 func (p *placement) partition(hash attribute.Value, shard int) attribute.Value {
 	switch {
-	case p.plain():
+	case p.IsPlain():
 		return hash
 	case p.adopted != nil:
 		return attribute.String(p.adopted.affix.Join(hash.Text(), shard))
@@ -140,7 +149,7 @@ func (p *placement) partitionOf(key attribute.Item) attribute.Value {
 // cut returns the logical partition key and the shard of a physical one. A key of a table sharded
 // by hand without a suffix stays unchanged, in shard 0.
 func (p *placement) cut(v attribute.Value) (hash attribute.Value, place int, err error) {
-	if p.plain() {
+	if p.IsPlain() {
 		return v, shard.PlainPlace, nil
 	}
 	text := v.Text()
@@ -164,7 +173,7 @@ func (p *placement) cut(v attribute.Value) (hash attribute.Value, place int, err
 
 // CheckHash returns an error if a partition key leaves no room for the shard, or already has one.
 func (p *placement) CheckHash(hash attribute.Value) error {
-	if p.Layout == nil || p.plain() {
+	if p.Layout == nil || p.IsPlain() {
 		return nil
 	}
 	if p.adopted != nil {
@@ -198,4 +207,23 @@ func (p *placement) guard(c *expression.Condition, key attribute.Item) (*express
 		there = b.And(there, c)
 	}
 	return there, b.Err()
+}
+
+// layoutText returns the table's layout in the form of its tag.
+func (p *placement) layoutText() string {
+	l := p.Layout
+	if l == nil {
+		return "sharded indexes alone"
+	}
+	words := []string{"strategy=" + l.Strategy.String()}
+	switch l.Strategy {
+	case shard.Time:
+		words = []string{timedText(l.Width, l.Numbers)}
+	case shard.Rollover:
+		return strings.Join(append(words, fmt.Sprintf("rows=%d", l.Fill.Rows), fmt.Sprintf("max=%d", l.Max)), " ")
+	}
+	if p.adopted != nil {
+		words = append([]string{"adopt=" + map[bool]string{false: "suffix", true: "prefix"}[p.adopted.affix.Front]}, words...)
+	}
+	return strings.Join(append(words, fmt.Sprintf("shards=%d", l.N)), " ")
 }

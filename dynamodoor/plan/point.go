@@ -37,7 +37,7 @@ func putItem(t *Table, q *api.PutItem) (Plan, error) {
 		return nil, err
 	}
 	d := direct(t, &p)
-	d.Buckets, d.Filled = t.bucketOf(q.Item), t.filledBy(q.Item)
+	d.Buckets, d.Filled = t.BucketOf(q.Item), t.filledBy(q.Item)
 	return d, nil
 }
 
@@ -65,7 +65,7 @@ func updateItem(t *Table, q *api.UpdateItem) (Plan, error) {
 		return nil, err
 	}
 	d := direct(t, &p)
-	d.Buckets, d.Filled = t.bucketOf(q.Key), t.filledBy(q.Key)
+	d.Buckets, d.Filled = t.BucketOf(q.Key), t.filledBy(q.Key)
 	if q.Return != api.ReturnUpdatedOld && q.Return != api.ReturnUpdatedNew {
 		return d, nil
 	}

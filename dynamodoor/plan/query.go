@@ -48,7 +48,7 @@ func query(t *Table, q *api.Query) (Plan, error) {
 		f.sort = ix.Key.Range[0]
 	}
 	switch {
-	case ix != nil && !t.local(ix):
+	case ix != nil && !isLocal(t.Logical, ix):
 		in := t.indexes.sharded(ix.Name)
 		if in == nil {
 			return queryIndex(t, asked, ix)

@@ -4,8 +4,6 @@ package plan
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"sort"
 
@@ -81,19 +79,8 @@ func (p *placement) InDirectory() bool { return p.Layout != nil && InDirectory(p
 // name in the directory.
 func (t *Table) Rolling(rolled func(name string) *Rolled) *Table {
 	in := *t
-	in.rolled = func(hash attribute.Value) *Rolled { return rolled(t.rolledName(hash)) }
+	in.rolled = func(hash attribute.Value) *Rolled { return rolled(t.directory().rolledName(hash)) }
 	return &in
-}
-
-// rolledName returns the directory's name of a partition key. Unlike buckets of time, two partition
-// keys cannot share an entry, so the name of a long one ends with its hash.
-func (t *Table) rolledName(hash attribute.Value) string {
-	name := t.appendPartition(nil, hash)
-	if key := attribute.KeyText(hash); len(key) > longestPartition {
-		sum := sha256.Sum256([]byte(key))
-		name = hex.AppendEncode(append(name, '/'), sum[:])
-	}
-	return string(name)
 }
 
 // rolledOf returns the bounds of a partition key.
@@ -115,7 +102,7 @@ type Filled struct {
 }
 
 // Partition returns the directory's name of the item's partition key.
-func (f *Filled) Partition() string { return f.Table.rolledName(f.hash) }
+func (f *Filled) Partition() string { return f.Table.directory().rolledName(f.hash) }
 
 // Stays reports whether the item is where it was put if the partition key has these bounds.
 func (f *Filled) Stays(r *Rolled) bool { return r.shardOf(f.sort) == f.Shard && !r.Holds(f.sort) }

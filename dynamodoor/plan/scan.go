@@ -4,7 +4,6 @@ package plan
 
 import (
 	"github.com/evenkeel/evenkeel/dynamo/api"
-	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 )
@@ -40,40 +39,6 @@ func queryIndex(t *Table, q *api.Query, ix *schema.Index) (Plan, error) {
 		return nil, err
 	}
 	return reading(t, &p), nil
-}
-
-// physicalStart returns an ExclusiveStartKey of the physical table or its index. The logical
-// partition key stays in it only if it is a key there. If the application drew the shards, the
-// client's key is already the physical one from an answer.
-func (t *Table) physicalStart(start attribute.Item, ix *schema.Index) attribute.Item {
-	if t.Layout == nil || t.drawn() {
-		return t.inIndex(start, ix)
-	}
-	return t.physicalStartIn(start, ix, t.partitionOf(start))
-}
-
-// physicalStartIn does what physicalStart does, for an item in a partition.
-func (t *Table) physicalStartIn(start attribute.Item, ix *schema.Index, partition attribute.Value) attribute.Item {
-	return t.startIn(t.inIndex(start, ix), ix, partition)
-}
-
-// inIndex adds the shard in a sharded index to a key.
-func (t *Table) inIndex(key attribute.Item, ix *schema.Index) attribute.Item {
-	if ix != nil {
-		if in := t.indexes.sharded(ix.Name); in != nil {
-			return key.With(in.attribute(), attribute.Int(int64(in.shardOf(&t.keys, key))))
-		}
-	}
-	return key
-}
-
-// startIn returns a start key of the physical table or its index, in a partition.
-func (t *Table) startIn(start attribute.Item, ix *schema.Index, partition attribute.Value) attribute.Item {
-	p := start.With(t.keyName(), partition)
-	if !t.hidesKey() || ix != nil && !t.local(ix) && ix.Key.Has(t.hash.Name) {
-		return p
-	}
-	return p.Without(t.hash.Name)
 }
 
 // reading returns the plan of a physical Query or Scan.

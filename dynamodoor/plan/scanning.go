@@ -4,13 +4,11 @@ package plan
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Scanning is a Scan, or a Query of an index that is not sharded, on a table whose layout was, or
@@ -101,7 +99,7 @@ func (s *Scanning) begin(t *Table, start attribute.Item) (err error) {
 	if start != nil && bounded(s.at.partition) {
 		s.physical.Start = s.physical.Start.With(PartitionKey, s.at.partition)
 	}
-	s.physical.Filter, s.physical.Projection, s.physical.Select = nil, nil, t.selects(&logical, s.Index)
+	s.physical.Filter, s.physical.Projection, s.physical.Select = nil, nil, selects(t.Logical, &logical, s.Index)
 	s.physical.Consistent = s.Index == nil || logical.Consistent
 	return nil
 }
@@ -120,51 +118,6 @@ func (s *Scanning) Request(after attribute.Item) api.Request {
 }
 
 var errStart = exception.Invalid("The provided starting key is invalid")
-
-// position is what a client's position says beyond the logical key.
-type position struct {
-	marked    bool            // it says the following
-	began     int64           // the generation in which the read began
-	partition attribute.Value // the physical partition key; Invalid: it is in the plain table
-	place     int             // its shard
-}
-
-// position parses a position. The logical one is without hidden attributes.
-func (t *Table) position(start attribute.Item) (p position, logical attribute.Item, err error) {
-	logical = visibleItem(start)
-	v, marked := start.Get(began)
-	if !marked {
-		return p, logical, nil
-	}
-	p.marked = true
-	p.partition, _ = start.Get(PartitionKey)
-	p.began, err = strconv.ParseInt(v.Text(), 10, 64)
-	if err != nil || v.Kind() != attribute.N {
-		return p, nil, errStart
-	}
-	if !bounded(p.partition) {
-		p.place = shard.PlainPlace
-		return p, logical, nil
-	}
-	if p.partition.Kind() != attribute.S {
-		return p, nil, errStart
-	}
-	hash, place, err := t.cut(p.partition)
-	if asked, _ := logical.Get(t.hash.Name); err != nil || !asked.Equal(hash) {
-		return p, nil, errStart
-	}
-	p.place = place
-	return p, logical, nil
-}
-
-// mark adds to a logical position the physical partition key, if that is hidden, and the generation
-// in which the read began.
-func mark(logical attribute.Item, partition attribute.Value, generation int64) attribute.Item {
-	if bounded(partition) {
-		logical = logical.With(PartitionKey, partition)
-	}
-	return logical.With(began, attribute.Int(generation))
-}
 
 // Position returns the position after a physical item.
 func (s *Scanning) Position(physical attribute.Item) (attribute.Item, error) {
@@ -233,23 +186,8 @@ func HasEntry(ix *schema.Index, item, key attribute.Item) bool {
 	return true
 }
 
-// Fetched returns the names of the attributes that a read of an index fetches; nil: all. They
-// include the keys of the table and of the index.
-func (t *Table) Fetched(r *api.Read, ix *schema.Index) []string {
-	if ix.Projection.Type == schema.ProjectAll || t.selects(r, ix) == api.SelectAll {
-		return nil
-	}
-	return append(api.StartNames(t.Logical, ix), ix.Projection.NonKey...)
-}
-
 // InStoresOrder reports whether a Query of an index reads one partition of it in the store's order,
 // and does not merge shards.
 func (t *Table) InStoresOrder(ix *schema.Index) bool {
-	return !t.local(ix) && t.indexes.sharded(ix.Name) == nil
-}
-
-// Began returns the generation in which the read with a position began; 0: before any change.
-func (t *Table) Began(start attribute.Item) (int64, error) {
-	p, _, err := t.position(start)
-	return p.began, err
+	return !isLocal(t.Logical, ix) && t.indexes.sharded(ix.Name) == nil
 }

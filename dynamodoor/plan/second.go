@@ -19,34 +19,14 @@ import (
 
 // at returns the items of the physical table that has a shard.
 func (s *stored) at(place int) *stored {
-	if f := s.from; f != nil && f.plain() != s.plain() && f.plain() == (place == shard.PlainPlace) {
+	if f := s.from; f != nil && f.IsPlain() != s.IsPlain() && f.IsPlain() == (place == shard.PlainPlace) {
 		return f
 	}
 	return s
 }
 
 // Apart reports whether two layouts of a table are in two physical tables.
-func (t *Table) Apart(o *Table) bool { return t.Physical != o.Physical }
-
-// IsPlain reports whether all items are in the one place of a plain table that is becoming a sharded
-// one.
-func (t *Table) IsPlain() bool { return t.plain() }
-
-// Holds reports whether a stored item, or a mover's position, is in this one of two physical tables.
-func (t *Table) Holds(item attribute.Item) bool { return item.Has(PartitionKey) == t.hidesKey() }
-
-// Beginning returns a mover's position before all items of the table.
-func (t *Table) Beginning() attribute.Item {
-	return attribute.NewItem(attribute.Attribute{Name: t.keyName(), Value: attribute.String("-")})
-}
-
-// After returns where a mover's Scan of the table begins at a position; nil: at the first item.
-func (t *Table) After(position attribute.Item) attribute.Item {
-	if !position.Has(t.sort.Name) {
-		return nil
-	}
-	return position
-}
+func (s *stored) Apart(o *Table) bool { return s.Physical != o.Physical }
 
 // Second returns the table with a sharded layout, in another physical table with a TableId.
 func (t *Table) Second(physical, id string, to Target) *Table {
@@ -97,8 +77,8 @@ func (t *Table) CheckReserved(item attribute.Item, stamped bool) error {
 }
 
 // Stamped returns the request for the keys, in a segment, of items that doors have given stamps.
-func (t *Table) Stamped(segment, segments int) *api.Scan {
-	q := t.ScanKeys(segment, segments)
+func (s *stored) Stamped(segment, segments int) *api.Scan {
+	q := s.ScanKeys(segment, segments)
 	q.Filter = mustBuild(func(b *expression.Builder) *expression.Condition {
 		return b.Function("attribute_exists", expression.PathOperand(expression.Top(Stamp)))
 	})
@@ -106,12 +86,12 @@ func (t *Table) Stamped(segment, segments int) *api.Scan {
 }
 
 // Unstamped returns the update that removes the stamp of an item, if that has one.
-func (t *Table) Unstamped(item attribute.Item) (*api.UpdateItem, error) {
+func (s *stored) Unstamped(item attribute.Item) (*api.UpdateItem, error) {
 	var b, when expression.Builder
 	b.Remove(expression.Top(Stamp))
 	u, err := b.Update()
 	return &api.UpdateItem{
-		Table: t.Physical, Key: t.StoredKey(item), Update: u, Condition: when.Function("attribute_exists", expression.PathOperand(expression.Top(Stamp))),
+		Table: s.Physical, Key: s.StoredKey(item), Update: u, Condition: when.Function("attribute_exists", expression.PathOperand(expression.Top(Stamp))),
 	}, err
 }
 

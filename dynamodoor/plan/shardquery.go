@@ -76,7 +76,7 @@ func (s *ShardQuery) startAt(start *Row, p position) {
 		}
 		start.At = was.Shard(start.Key)
 	}
-	if s.table.local(s.index) {
+	if isLocal(s.table.Logical, s.index) {
 		start.shard = start.At
 	}
 }
@@ -103,7 +103,7 @@ func (s *ShardQuery) Page(rows, bytes int) int {
 func (s *ShardQuery) Fetch(shard int, after, upto *Row, limit int) *api.Query {
 	q := &api.Query{
 		Read: api.Read{
-			Table: s.table.at(shard).Physical, Limit: limit, Consistent: s.query.Consistent, Capacity: s.query.Capacity, Select: s.table.selects(&s.query.Read, s.index),
+			Table: s.table.at(shard).Physical, Limit: limit, Consistent: s.query.Consistent, Capacity: s.query.Capacity, Select: selects(s.table.Logical, &s.query.Read, s.index),
 		},
 		Backward: s.backward,
 	}

@@ -81,8 +81,8 @@ func (c *cutter) layouts() [2]*stored { return [2]*stored{c.query.table.from, &c
 
 // buckets returns what timing.in returns of a layout with buckets.
 func (c *cutter) buckets(in *stored, i interval, down bool, limit int) ([]int64, error) {
-	partition := in.appendPartition(nil, c.query.keys.Hash[0])
-	return in.timing.in(c.list(string(partition), in.timing.grid.Last()), i, down, limit)
+	partition := in.directory().name(c.query.keys.Hash[0])
+	return in.timing.in(c.list(partition, in.timing.grid.Last()), i, down, limit)
 }
 
 // cut divides an interval of sort keys into a first part, which the Query reads first, and the rest. The

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/schema"
 	"github.com/evenkeel/evenkeel/shard"
@@ -48,7 +47,7 @@ func Open(s Spec) (*Table, error) {
 		in.there = physical != nil && len(physical.Key.Hash) > 0 && physical.Key.Hash[0] == in.attribute()
 		t.indexes = append(t.indexes, in)
 	}
-	t.Logical = t.logicalSchema(s.Name, s.Physical)
+	t.Logical = t.logicalSchema(s.Physical)
 	return t, nil
 }
 
@@ -82,94 +81,45 @@ func (t *Table) Unspread() []string {
 	return names
 }
 
-// local reports whether an index is a local one. It returns false for nil, which means the table
-// itself.
-func (t *Table) local(ix *schema.Index) bool {
-	if ix == nil {
-		return false
-	}
-	_, local := t.Logical.Index(ix.Name)
-	return local
-}
-
 // logicalSchema returns a physical table's schema as the client knows it.
-func (t *Table) logicalSchema(name string, physical *schema.Table) *schema.Table {
+func (s *stored) logicalSchema(physical *schema.Table) *schema.Table {
 	out := *physical
-	out.Name = name
-	out.ARN = t.LogicalARN(out.ARN)
-	if t.hidesKey() {
-		out.Key = schema.Key{Hash: []string{t.hash.Name}, Range: physical.Key.Range}
+	out.Name = s.name
+	out.ARN = s.LogicalARN(out.ARN)
+	if s.hidesKey() {
+		out.Key = schema.Key{Hash: []string{s.hash.Name}, Range: physical.Key.Range}
 	}
 	out.Definitions = nil
 	for _, d := range physical.Definitions {
 		switch {
 		case d.Name == PartitionKey:
-			out.Definitions = append(out.Definitions, t.hash)
-		case strings.HasPrefix(d.Name, HiddenPrefix), t.hidesKey() && d.Name == t.hash.Name:
+			out.Definitions = append(out.Definitions, s.hash)
+		case strings.HasPrefix(d.Name, HiddenPrefix), s.hidesKey() && d.Name == s.hash.Name:
 		default:
 			out.Definitions = append(out.Definitions, d)
 		}
 	}
 	out.Local = slices.Clone(physical.Local)
 	for i := range out.Local {
-		out.Local[i].ARN = t.LogicalARN(out.Local[i].ARN)
-		if t.hidesKey() {
+		out.Local[i].ARN = s.LogicalARN(out.Local[i].ARN)
+		if s.hidesKey() {
 			out.Local[i].Key.Hash = out.Key.Hash
-			out.Local[i].Projection = logicalProjection(out.Local[i].Projection, t.hash.Name)
+			out.Local[i].Projection = logicalProjection(out.Local[i].Projection, s.hash.Name)
 		}
 	}
 	out.Global = slices.Clone(physical.Global)
 	for i := range out.Global {
 		ix := &out.Global[i]
-		ix.ARN = t.LogicalARN(ix.ARN)
-		switch sharded := t.indexes.sharded(ix.Name) != nil; {
+		ix.ARN = s.LogicalARN(ix.ARN)
+		switch sharded := s.indexes.sharded(ix.Name) != nil; {
 		case sharded && len(ix.Key.Hash) > 1:
 			ix.Key.Hash = ix.Key.Hash[1:]
 		case sharded:
 			ix.Key = schema.Key{Hash: ix.Key.Range}
 		}
-		if t.hidesKey() {
-			ix.Projection = logicalProjection(ix.Projection, t.hash.Name)
+		if s.hidesKey() {
+			ix.Projection = logicalProjection(ix.Projection, s.hash.Name)
 		}
 	}
 	return &out
-}
-
-// physicalProjection returns an index's projection with the logical partition key, unless it is
-// there already. It is not a key of the physical table.
-func physicalProjection(p schema.Projection, key schema.Key, hash string) schema.Projection {
-	if p.Type == schema.ProjectAll || key.Has(hash) || slices.Contains(p.NonKey, hash) {
-		return p
-	}
-	return schema.Projection{Type: schema.ProjectInclude, NonKey: append(slices.Clone(p.NonKey), hash)}
-}
-
-func logicalProjection(p schema.Projection, hash string) schema.Projection {
-	i := slices.Index(p.NonKey, hash)
-	if i < 0 {
-		return p
-	}
-	p.NonKey = slices.Delete(slices.Clone(p.NonKey), i, i+1)
-	if len(p.NonKey) == 0 {
-		p = schema.Projection{Type: schema.ProjectKeysOnly}
-	}
-	return p
-}
-
-// selects returns what to select. For a local index, it selects all attributes if the client asks
-// for attributes that the index does not have.
-func (t *Table) selects(r *api.Read, ix *schema.Index) api.Select {
-	if !t.local(ix) || ix.Projection.Type == schema.ProjectAll {
-		return api.SelectDefault
-	}
-	if r.Select == api.SelectAll {
-		return api.SelectAll
-	}
-	has := append(api.StartNames(t.Logical, ix), ix.Projection.NonKey...)
-	for _, p := range r.Projection.Paths() {
-		if !slices.Contains(has, p.Name) {
-			return api.SelectAll
-		}
-	}
-	return api.SelectDefault
 }

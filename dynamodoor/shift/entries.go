@@ -228,7 +228,7 @@ func (s *Store) queryIndex(ctx context.Context, q *api.Query, t *Table, use func
 	if err != nil {
 		return err
 	}
-	names := t.New.Fetched(&q.Read, ix)
+	names := plan.Fetched(t.New.Logical, &q.Read, ix)
 	return s.Carry(ctx, p, q, func(rows []plan.Row) ([]plan.Row, error) { return s.resolveEntries(ctx, t, ix, began, names, rows) }, use)
 }
 

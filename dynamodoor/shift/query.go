@@ -121,7 +121,7 @@ func (s *Store) scan(ctx context.Context, q api.Request, t *Table, use func(api.
 	}
 	var names []string
 	if sc.Index != nil {
-		names = t.New.Fetched(sc.Read(), sc.Index)
+		names = plan.Fetched(t.New.Logical, sc.Read(), sc.Index)
 	}
 	out := sc.Answer()
 	size := 0
