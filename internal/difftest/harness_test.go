@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/datastax/go-cassandra-native-protocol/datatype"
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -195,5 +196,27 @@ func TestRefusalsList(t *testing.T) {
 	}
 	if id := r.Any(&Answer{Kind: Error, Code: 0x2300, Text: "no such thing here"}); id != "" {
 		t.Errorf("another code is refusal %s", id)
+	}
+}
+
+// TestContradicts runs scripts to whose last steps the judge answers the same each time, and not.
+func TestContradicts(t *testing.T) {
+	engine, _ := engines(t)
+	all := []Target{{Name: "judge", Addr: engine}, {Name: "other", Addr: engine}}
+	for text, want := range map[string]bool{
+		"CREATE TABLE t (p int PRIMARY KEY, v uuid);\nINSERT INTO t (p, v) VALUES (1, uuid());\nSELECT v FROM t WHERE p = 1;":                 true,
+		"CREATE TABLE t (p int PRIMARY KEY, v uuid);\nINSERT INTO t (p, v) VALUES (1, uuid());\n-- @error 2200\nSELECT p FROM t WHERE p = 1;": false,
+	} {
+		script, err := ParseScript("x", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		differences := 0
+		r := &Runner{Sessions: openAll(t, all, primitive.ProtocolVersion5), Tally: &Tally{}, Log: t.Logf, Report: func(string, ...any) { differences++ }}
+		r.Run(script)
+		got, err := r.Contradicts(openAll(t, all[:1], primitive.ProtocolVersion5)[0])
+		if differences != 1 || got != want || err != nil {
+			t.Errorf("%s\n%d differences; contradicts %v, %v; want 1, %v", text, differences, got, err, want)
+		}
 	}
 }

@@ -38,6 +38,7 @@ type Runner struct {
 	stamp    int64 // the last default timestamp
 	now      int32 // when the step began, in seconds
 	reported int
+	differed map[int][]labelled // the judge's answers to the steps with differences
 }
 
 // maxReports is the largest number of differences that are reported for a script. Most of the later
@@ -47,7 +48,7 @@ const maxReports = 15
 // Run runs a script.
 func (r *Runner) Run(s *Script) {
 	defer func(all []*Session) { r.Sessions = all }(r.Sessions)
-	r.script, r.began, r.reported = s, time.Now(), 0
+	r.script, r.began, r.reported, r.differed = s, time.Now(), 0, map[int][]labelled{}
 	for i := range s.Steps {
 		if !r.step(i, &s.Steps[i]) {
 			return
@@ -133,6 +134,7 @@ func (r *Runner) step(index int, p *Step) bool {
 
 	judge := answers[0]
 	if label, d := expected(p, judge); d != "" && !r.AnyError {
+		r.differed[index] = judge
 		r.report(p, label, d, r.Sessions[0].Name)
 		return true
 	}
@@ -158,6 +160,9 @@ func (r *Runner) step(index int, p *Step) bool {
 			}
 		}
 	}
+	if len(diffs) > 0 {
+		r.differed[index] = judge
+	}
 	for _, g := range diffs {
 		r.report(p, g.label, g.difference, strings.Join(g.targets, "; "))
 	}
@@ -178,6 +183,39 @@ func (r *Runner) again(index int, p *Step, answers [][]labelled) {
 		}
 		answers[0] = second
 	}
+}
+
+// Contradicts runs the script once more, on a judge with an empty keyspace alone. It reports whether
+// this judge answers a step with a difference otherwise than the judge of the last Run. Then that
+// Run says nothing: Cassandra forgets a dropped column's newer cells, too, if it happens to flush
+// the table before the column is added again.
+func (r *Runner) Contradicts(judge *Session) (bool, error) {
+	r.began = time.Now()
+	for i := range r.script.Steps {
+		p := &r.script.Steps[i]
+		time.Sleep(p.Wait)
+		if p.PlacedTable != "" {
+			continue
+		}
+		r.stamp = max(r.stamp+1, time.Now().UnixMicro())
+		if r.script.TTL {
+			avoidTick()
+		}
+		r.now = int32(time.Now().Unix())
+		answers, err := r.perform(judge, i, p)
+		if err != nil {
+			return false, err
+		}
+		first, differed := r.differed[i]
+		if !differed {
+			continue
+		}
+		if label, d := r.difference(judge, p, first, answers); d != "" {
+			r.Log("%s:%d: %s contradicts itself when the script runs again, %s:\n%s\n%s", r.script.Name, p.Line, judge.Name, label, indent(p.Text), indent(d))
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // grouped holds differences, each with the targets that show it.
