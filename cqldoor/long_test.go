@@ -63,7 +63,7 @@ func TestClientThatStopsReading(t *testing.T) {
 	c := connect(t, addr, wire.V4)
 	c.send(1, wire.OpQuery, 0, query(wire.V4, "SELECT * FROM t"))
 	eventually(t, "the connection is closed", func() bool { s := d.Stats(); return s.Slow == 1 && s.Connections == 0 })
-	if text := log.String(); !strings.Contains(text, "stopped to read") || !strings.Contains(text, "client=127.0.0.1") {
+	if text := log.String(); !strings.Contains(text, "has stopped reading its answers") || !strings.Contains(text, "client=127.0.0.1") {
 		t.Errorf("logged: %s", text)
 	}
 }
