@@ -41,6 +41,9 @@ type coordinator struct {
 	forwards bool
 	term     uint32
 
+	// forgotten says that the store had given up a statement of an earlier attempt.
+	forgotten bool
+
 	// For a read of partitions: how many partition keys it names, and how many shards the first has.
 	keys, shards int
 
@@ -114,6 +117,7 @@ func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx
 			break
 		}
 		if gaveUp {
+			e.forgotten = true
 			err = wire.Errorf(wire.CodeOverloaded, "evenkeel: the store gives up prepared statements as fast as they are prepared; give it room for more of them")
 		}
 	}

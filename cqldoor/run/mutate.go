@@ -103,10 +103,22 @@ const maxBatch = 16 << 20
 
 var errBatchTooLarge = wire.Invalidf("Batch too large")
 
-// appendMutations adds physical writes to a batch when there is room for them.
+// appendMutations adds physical writes to a batch when there is room for them. It names prepared
+// statements. But if the store gives such statements up, an attempt learns of one of them only, so
+// a batch of many would need as many attempts; then it spells them out, if there is room.
 func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, room *made) error {
 	const overhead = 1 + 2 + 16 + 2 // bytes of a statement besides its values
+	spell, texts := false, 0
+	if e, ok := req.Link.(*coordinator); ok && e.forgotten {
+		for i := range ms {
+			texts += len(ms[i].Statement.Text) + 2
+		}
+		spell = len(b.Raw)+texts < maxBatch/2
+	}
 	n := len(b.Raw)
+	if spell {
+		n += texts
+	}
 	for i := range ms {
 		n += overhead
 		for _, v := range ms[i].Values {
@@ -124,11 +136,17 @@ func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *
 	b.Raw = slices.Grow(b.Raw, n-len(b.Raw))
 	for i := range ms {
 		m := &ms[i]
-		ids, err := a.cache.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
-		if err != nil {
-			return err
+		s := wire.BatchStatement{Values: encodeValues(m.Values)}
+		if spell {
+			s.Text = []byte(m.Statement.Text)
+		} else {
+			ids, err := a.cache.physical(m.Statement.Text).prepare(ctx, req.Link, req.Version, m.Statement.Text)
+			if err != nil {
+				return err
+			}
+			s.Prepared, s.ID = true, ids.statement
 		}
-		b.Raw = wire.AppendBatchStatement(b.Raw, &wire.BatchStatement{Prepared: true, ID: ids.statement, Values: encodeValues(m.Values)})
+		b.Raw = wire.AppendBatchStatement(b.Raw, &s)
 		b.Count++
 	}
 	return nil
