@@ -12,6 +12,8 @@
 //   - queries, executes and batches serve the requests of clients: QUERY and PREPARE, EXECUTE, BATCH.
 //   - passer rewrites a statement of one shard and passes it on. answers executes any other: reads
 //     and writer carry it out.
+//   - Below reads, fetcher sends physical reads, merger merges the rows of segments, and reader reads
+//     logical partitions.
 //   - Below writer, placer draws shards and gives timestamps, buckets keeps the directory of
 //     strategy time, applier sends physical writes, and resolver makes two places of a row equal.
 //   - statements plans texts. attempts repeats a request if the schema has changed meanwhile, and

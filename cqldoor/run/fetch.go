@@ -5,19 +5,17 @@ package run
 import (
 	"context"
 	"iter"
-	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/deadline"
 )
 
-// reader fetches the rows of one bound statement for one client.
-type reader struct {
+// fetcher sends the physical reads of one bound statement for one client.
+type fetcher struct {
 	ctx     context.Context
 	reads   *reads
 	link    store.Forwarder
@@ -25,54 +23,25 @@ type reader struct {
 	params  wire.Params // parameters of the client's request that every fetch repeats
 	plan    *plan.Select
 	bound   *analysis.BoundSelect
-	dir     plan.Directory
 
-	hurry    time.Time   // time after which a page ends before the next partition; zero: never
-	patience time.Time   // time until which throttled shards are asked again
-	memory   *memory     // nil: not bounded
-	shows    *[]*holding // collects the memory of pages whose rows are shown later; nil: it is returned at once
-
-	width  *atomic.Int64 // see rowWidth
-	ahead  *ahead        // what is known of the next rows
-	survey survey        // what is known of the next partitions
-	only   *oneShard     // for a scan: only these rows of a partition are shown; nil: all
-	total  int           // how many rows of all partitions will probably be wanted; 0: all
-	among  int           // how many readers share the request's fetches; 0: this is the only one
-}
-
-func (r *reads) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
-	x := &reader{ctx: ctx, reads: r, link: forwarder(l), version: v, plan: p, bound: b, dir: r.buckets.directory(ctx), patience: time.Now().Add(r.retryFor)}
-	x.memory = newMemory(ctx)
-	if r.timeout > 0 {
-		x.hurry = time.Now().Add(r.timeout / 2)
-	}
-	x.params = wire.Params{Consistency: params.Consistency}
-	if p != nil && p.Quorum && rule.On(rule.QuorumInChange) {
-		x.params.Consistency = quorum(params.Consistency)
-	}
-	if params.Has(wire.QuerySerialConsistency) {
-		x.params.SetSerialConsistency(params.SerialConsistency)
-	}
-	if params.Has(wire.QueryNowInSeconds) {
-		x.params.SetNowInSeconds(params.NowInSeconds)
-	}
-	x.params.SetSkipMetadata(true)
-	return x
+	patience time.Time // time until which throttled shards are asked again
+	memory   *memory   // nil: not bounded
+	among    int       // how many readers share the request's fetches; 0: this is the only one
 }
 
 // fanOut returns how many fetches may be in flight.
-func (x *reader) fanOut() int { return max(1, x.reads.fanOut/max(1, x.among)) }
+func (x *fetcher) fanOut() int { return max(1, x.reads.fanOut/max(1, x.among)) }
 
 // progress restarts the request's time limit at each read of an aggregate or of groups. As in
 // Cassandra, these may read any number of rows.
-func (x *reader) progress() {
+func (x *fetcher) progress() {
 	if x.plan != nil && (x.plan.Logical.Selection.Aggregated || x.plan.Logical.Grouped) {
 		deadline.Progress(x.ctx)
 	}
 }
 
 // send queues one physical read. Its response comes to an inbox with the given tag.
-func (x *reader) send(f *fetch, to *inbox, tag int) error {
+func (x *fetcher) send(f *fetch, to *inbox, tag int) error {
 	if err := x.ctx.Err(); err != nil {
 		return err // nobody waits for it any more
 	}
@@ -89,7 +58,7 @@ func (x *reader) send(f *fetch, to *inbox, tag int) error {
 
 // all sends some reads, as many at once as allowed, and returns the rows of all responses in any
 // order. The rows belong to the caller.
-func (x *reader) all(fetches []fetch) (out [][][]byte, err error) {
+func (x *fetcher) all(fetches []fetch) (out [][][]byte, err error) {
 	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		out = append(out, append([][]byte(nil), cells...))
 		return nil
@@ -110,7 +79,7 @@ func listed(fetches []fetch) iter.Seq2[fetch, error] {
 
 // drain sends reads, taking each one when there is room for it, and calls f for each row. A row
 // is valid only during the call.
-func (x *reader) drain(fetches iter.Seq2[fetch, error], f func(cells [][]byte) error) error {
+func (x *fetcher) drain(fetches iter.Seq2[fetch, error], f func(cells [][]byte) error) error {
 	more, stop := iter.Pull2(fetches)
 	defer stop()
 	in := newInbox(x.version, 0)
@@ -199,4 +168,17 @@ func eachRow(body []byte, f func(cells [][]byte) error) error {
 		}
 	}
 	return it.Err()
+}
+
+// shardGroup is how many shards one request reads. With so many, a request costs little compared
+// to the reads, and no coordinator reads for long.
+const shardGroup = 10
+
+// group returns how many shards one request may read, at most most. A serial read is of one
+// partition, because Cassandra refuses it for several.
+func (x *fetcher) group(most int) int {
+	if x.params.Consistency.IsSerial() {
+		return 1
+	}
+	return most
 }

@@ -113,7 +113,7 @@ func (s *statement) measured(all *observe.Requests) *observe.Series {
 }
 
 // fan returns the counts of a reader's requests to the store, or nil if they are not counted.
-func (x *reader) fan() *observe.Fan {
+func (x *fetcher) fan() *observe.Fan {
 	if e, ok := x.link.(*coordinator); ok {
 		return &e.fan
 	}
@@ -121,7 +121,7 @@ func (x *reader) fan() *observe.Fan {
 }
 
 // shardsKnown returns the reader's context after it has told the request's span the shards.
-func (x *reader) shardsKnown(shards []int) context.Context {
+func (x *fetcher) shardsKnown(shards []int) context.Context {
 	e, ok := x.link.(*coordinator)
 	return observe.WithShards(x.ctx, ok && e.span != nil, shards)
 }

@@ -23,12 +23,12 @@ const maxHeld = 32 << 20
 var errWide = errors.New("run: rows are too large for a page to be read at once")
 
 // tooWide reports whether a page of so many rows will probably be too large to be read at once.
-func (x *reader) tooWide(want, shards int) bool {
+func (x *merger) tooWide(want, shards int) bool {
 	return len(x.plan.Clustering) > 0 && x.rowWidth().wide(want, shards, x.reads.held)
 }
 
 // rowWidth returns what is known of the size of a row.
-func (x *reader) rowWidth() rowWidth {
+func (x *merger) rowWidth() rowWidth {
 	if x.width == nil {
 		x.width = x.reads.cache.width(x.plan.Selection)
 	}
@@ -37,7 +37,7 @@ func (x *reader) rowWidth() rowWidth {
 
 // grouped returns how many shards one request reads, with so many rows of each. It is one while
 // the size of rows is not known.
-func (x *reader) grouped(rows int) int {
+func (x *merger) grouped(rows int) int {
 	width := x.rowWidth().known()
 	if width == 0 {
 		return 1
@@ -47,7 +47,7 @@ func (x *reader) grouped(rows int) int {
 
 // window returns how many requests may be in flight when so many bytes have arrived. It is small
 // until the size of an answer is known.
-func (x *reader) window(arrived int) int {
+func (x *merger) window(arrived int) int {
 	if x.rowWidth().known() == 0 && arrived == 0 {
 		return 2
 	}
@@ -61,7 +61,7 @@ type ahead struct {
 }
 
 // narrow reads a page of large rows, up to the end of one step.
-func (x *reader) narrow(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+func (x *merger) narrow(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for {
 		if x.ahead == nil {
 			keys, err := x.keys(s, after, want)
@@ -90,7 +90,7 @@ func (x *reader) narrow(s plan.Segment, after [][]byte, want int) (*rowset, erro
 }
 
 // keys reads the clustering keys of a page, or of a shorter one.
-func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+func (x *merger) keys(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for {
 		e := extent{Segment: s, after: after, want: want, keys: true, limit: x.reads.held, group: x.group(shardGroup)}
 		if want == 1 {
@@ -105,7 +105,7 @@ func (x *reader) keys(s plan.Segment, after [][]byte, want int) (*rowset, error)
 }
 
 // step reads some rows whose keys are known. It returns the rows, and for how many keys it read.
-func (x *reader) step(s plan.Segment, after [][]byte, a *ahead) (rows *rowset, n int, err error) {
+func (x *merger) step(s plan.Segment, after [][]byte, a *ahead) (rows *rowset, n int, err error) {
 	known := a.rows[a.at:]
 	for n = len(known); ; {
 		n = max(1, min(n, x.reads.held/2/max(x.rowWidth().known(), 1)))

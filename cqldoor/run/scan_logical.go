@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -233,7 +232,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 			}
 		}()
 		if !asked {
-			o.owner, o.err = x.owner(s.by, c.at, c.key)
+			o.owner, o.err = ownerOf{&x, s.by, c.key}.find(c.at)
 			close(o.ready)
 		}
 		select {
@@ -312,75 +311,6 @@ func (s *ownersScan) of(at plan.Position) *reader {
 // owned notes the token of the position whose rows are shown.
 func (s *ownersScan) owned(at plan.Position) {
 	s.bound.Env.Token = func([][]byte) []byte { return be64Bytes(uint64(at.Token)) }
-}
-
-// owner returns the position of the first shard (plan.Table.Precedes) that has rows of a logical
-// partition. The shard at the given position has some.
-func (x *reader) owner(by *plan.Table, at plan.Position, key [][]byte) (plan.Position, error) {
-	all, err := by.Places(x.dir, key)
-	if err != nil {
-		return at, err
-	}
-	if by.Hides() {
-		return x.shownOwner(by, key, all)
-	}
-	owner := at
-	lower := by.Before(key, at, all)
-	if len(lower) == 0 {
-		return owner, nil
-	}
-	err = x.probe(by, key, lower, 0, func(_ [][]byte, shard int) {
-		if q := by.Position(key, shard); by.Precedes(q, owner) {
-			owner = q
-		}
-	})
-	return owner, err
-}
-
-// probedKeys is how many keys of a shard a scan reads first to find one that is shown.
-const probedKeys = 16
-
-// shownOwner is owner for a table that hides rows. Rows that do not belong in a shard do not make it
-// the owner: the mover deletes them, perhaps between two pages of the scan, which would then show
-// the partition twice. If no row of the partition is shown, no position is the owner.
-func (x *reader) shownOwner(by *plan.Table, key [][]byte, all []int) (owner plan.Position, err error) {
-	found := false
-	for limit := probedKeys; len(all) > 0; limit *= 8 {
-		keys := map[int]int{} // by shard
-		err := x.probe(by, key, all, limit, func(clustering [][]byte, shard int) {
-			keys[shard]++
-			if !by.Belongs(key, clustering, shard) {
-				return
-			}
-			if q := by.Position(key, shard); !found || by.Precedes(q, owner) {
-				owner, found = q, true
-			}
-		})
-		if err != nil {
-			return owner, err
-		}
-		all = slices.DeleteFunc(slices.Clone(all), func(shard int) bool {
-			return keys[shard] < limit || found && !by.Precedes(by.Position(key, shard), owner)
-		})
-	}
-	return owner, nil
-}
-
-// probe calls f for each row that plan.Select.Probe reads from some shards of a logical partition.
-func (x *reader) probe(by *plan.Table, key [][]byte, shards []int, limit int, f func(clustering [][]byte, shard int)) error {
-	var fetches []fetch
-	for _, g := range x.together(key, shards, x.group(presenceGroup)) {
-		fetches = append(fetches, fetch{x.plan.Probe(by, x.bound, key, g.Members, limit), g.Place})
-	}
-	return x.drain(listed(fetches), func(cells [][]byte) error {
-		last := len(cells) - 1
-		shard, ok := shardValue(cells[last])
-		if !ok {
-			return fmt.Errorf("run: a probe of %s.%s brought no shard", x.plan.Table.Keyspace, x.plan.Table.Name)
-		}
-		f(cells[:last], shard)
-		return nil
-	})
 }
 
 func be64Bytes(n uint64) []byte {

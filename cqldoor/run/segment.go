@@ -6,28 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/scatter"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// shardGroup is how many shards one request reads. With so many, a request costs little compared
-// to the reads, and no coordinator reads for long.
-const shardGroup = 10
-
-// group returns how many shards one request may read, at most most. A serial read is of one
-// partition, because Cassandra refuses it for several.
-func (x *reader) group(most int) int {
-	if x.params.Consistency.IsSerial() {
-		return 1
-	}
-	return most
+// merger reads the rows of segments, merged from their shards.
+type merger struct {
+	fetcher
+	width  *atomic.Int64 // see rowWidth
+	ahead  *ahead        // what is known of the next rows
+	survey survey        // what is known of the next partitions
 }
 
 // page reads the first want rows of a segment after a clustering key. If rows are large, it reads
 // fewer and says that there are more.
-func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+func (x *merger) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	x.progress()
 	if s.Err != nil {
 		return nil, s.Err
@@ -43,7 +39,7 @@ func (x *reader) page(s plan.Segment, after [][]byte, want int) (*rowset, error)
 }
 
 // read is page for a segment that may have rows.
-func (x *reader) read(s plan.Segment, after [][]byte, want int) (*rowset, error) {
+func (x *merger) read(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	if x.plan.Old != nil {
 		return x.resolved(s, after, want)
 	}
@@ -89,7 +85,7 @@ type part struct {
 }
 
 // merge reads an extent from its shards. If it is longer than its limit, the error is errWide.
-func (x *reader) merge(e extent) (_ *rowset, err error) {
+func (x *merger) merge(e extent) (_ *rowset, err error) {
 	if e.Err != nil {
 		return nil, e.Err
 	}
@@ -255,7 +251,7 @@ func (x *reader) merge(e extent) (_ *rowset, err error) {
 }
 
 // likely returns how many bytes of an extent will probably come, as far as is known.
-func (x *reader) likely(e *extent) int {
+func (x *merger) likely(e *extent) int {
 	width := x.rowWidth().known()
 	if e.keys {
 		width = min(width, 100)
@@ -268,7 +264,7 @@ func (x *reader) likely(e *extent) int {
 }
 
 // pieces returns the reads of one fetch.
-func (x *reader) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]fetch, error) {
+func (x *merger) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]fetch, error) {
 	after, upto := e.after, [][]byte(nil)
 	if f.After != nil {
 		after = rows.key(f.After)
