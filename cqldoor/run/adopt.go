@@ -249,9 +249,16 @@ func (m *movers) giveBack(ctx context.Context, e *catalog.Entry) error {
 	return m.Gone(ctx, e)
 }
 
-// adoptTable executes ALTER TABLE … WITH write_sharding = {'adopt': …}. t is the sharded table, nil if
-// the doors serve the table as it is.
-func (c *change) adoptTable(ctx context.Context, stmt *syntax.AlterTable, t *sharded, declared declaration) error {
+// adopting is an ALTER TABLE … WITH write_sharding = {'adopt': …}.
+type adopting struct {
+	*change
+	table    string
+	t        *sharded // nil: the doors serve the table as it is
+	declared declaration
+}
+
+// adopt executes the statement.
+func (c *adopting) adopt(ctx context.Context, stmt *syntax.AlterTable) error {
 	if len(stmt.With) > 1 {
 		return wire.Invalidf("write_sharding: adopt a table by itself, and change its other options in another statement")
 	}
@@ -259,33 +266,33 @@ func (c *change) adoptTable(ctx context.Context, stmt *syntax.AlterTable, t *sha
 	if err != nil {
 		return errCatalog(err)
 	}
-	physical := s.Table(c.keyspace, stmt.Name.Name)
-	if physical != nil && t == nil {
+	physical := s.Table(c.keyspace, c.table)
+	if physical != nil && c.t == nil {
 		if err := c.mayAlter(ctx, &sharded{entry: carrier.Plain(physical), physical: physical}); err != nil {
 			return err
 		}
 	}
-	if declared[optionAdopt] == "" {
-		return c.giveBack(ctx, stmt.Name.Name, t, declared)
+	if c.declared[optionAdopt] == "" {
+		return c.giveBack(ctx)
 	}
-	if physical == nil || t != nil && (t.entry.Adopted == 0 || t.entry.Physical != t.entry.Table) {
-		return c.notOne(t, stmt)
+	if physical == nil || c.t != nil && (c.t.entry.Adopted == 0 || c.t.entry.Physical != c.t.entry.Table) {
+		return c.notOne()
 	}
 	// The error about a row in a wrong place names its key, which only clients who may read it see.
 	if err := c.may(ctx, &syntax.Select{From: syntax.Name{Keyspace: c.keyspace, Name: physical.Name}, Limit: &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"},
 		Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: physical.PartitionKey[0].Name}}}}); err != nil {
 		return err
 	}
-	layout, logical, warnings, err := declared.adoption(physical)
+	layout, logical, warnings, err := c.declared.adoption(physical)
 	if err != nil {
 		return err
 	}
 	one := &adoption{physical: physical, logical: logical, like: s.Keyspaces[c.keyspace], began: c.opts.Now(), done: make(chan struct{})}
-	if t != nil {
-		if !layout.Equal(t.entry.Layout) {
-			return c.notOne(t, stmt)
+	if c.t != nil {
+		if !layout.Equal(c.t.entry.Layout) {
+			return c.notOne()
 		}
-		one.entry, one.again = t.entry, true
+		one.entry, one.again = c.t.entry, true
 	} else {
 		one.entry = carrier.Plain(physical)
 		one.entry.State, one.entry.Layout, one.entry.Statement = registry.Active, layout, describe.Stated(logical)
@@ -310,7 +317,7 @@ func (c *change) adoptTable(ctx context.Context, stmt *syntax.AlterTable, t *sha
 
 // waitFor waits for the end of an adoption. The adoption waits for all statements that arrived before
 // doors knew of it; the one that waits here is none of these.
-func (c *change) waitFor(ctx context.Context, one *adoption) error {
+func (c *adopting) waitFor(ctx context.Context, one *adoption) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -327,19 +334,19 @@ func (c *change) waitFor(ctx context.Context, one *adoption) error {
 }
 
 // notOne returns the error for a table that cannot be adopted because of what it is already.
-func (c *change) notOne(t *sharded, stmt *syntax.AlterTable) error {
+func (c *adopting) notOne() error {
 	switch {
-	case t == nil:
-		return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
-	case t.entry.Adopted == 0:
-		return wire.Invalidf("write_sharding: table %s was not sharded by hand, but by evenkeel; there is nothing to adopt", t.entry)
+	case c.t == nil:
+		return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, c.table)
+	case c.t.entry.Adopted == 0:
+		return wire.Invalidf("write_sharding: table %s was not sharded by hand, but by evenkeel; there is nothing to adopt", c.t.entry)
 	}
 	return wire.Invalidf("write_sharding: table %s is adopted already, and has the layout %s; give it back before it is adopted in another way: ALTER TABLE … WITH write_sharding = {'adopt': ''}",
-		t.entry, t.entry.Layout)
+		c.t.entry, c.t.entry.Layout)
 }
 
 // refuseAdoption returns an error if the table cannot be adopted, or if some door does not know how.
-func (c *change) refuseAdoption(ctx context.Context, one *adoption) error {
+func (c *adopting) refuseAdoption(ctx context.Context, one *adoption) error {
 	why, err := c.movers.against(ctx, one.like, one.physical, one.entry.Layout)
 	if err != nil {
 		return err
@@ -360,22 +367,22 @@ func (c *change) refuseAdoption(ctx context.Context, one *adoption) error {
 }
 
 // giveBack gives an adopted table back as the store has it.
-func (c *change) giveBack(ctx context.Context, name string, t *sharded, declared declaration) error {
+func (c *adopting) giveBack(ctx context.Context) error {
 	switch {
-	case len(declared) > 1:
+	case len(c.declared) > 1:
 		return wire.Invalidf("write_sharding: 'adopt': '' gives a table back, and stands alone")
-	case t == nil && c.movers.adoptions.stop(syntax.Name{Keyspace: c.keyspace, Name: name}):
+	case c.t == nil && c.movers.adoptions.stop(syntax.Name{Keyspace: c.keyspace, Name: c.table}):
 		c.void()
 		return nil
-	case t == nil:
-		return wire.Invalidf("write_sharding: table %s.%s is not adopted", c.keyspace, name)
+	case c.t == nil:
+		return wire.Invalidf("write_sharding: table %s.%s is not adopted", c.keyspace, c.table)
 	}
-	e, err := c.catalog.Entry(ctx, t.entry.Keyspace, t.entry.Table)
+	e, err := c.catalog.Entry(ctx, c.t.entry.Keyspace, c.t.entry.Table)
 	switch {
 	case err != nil:
 		return errCatalog(err)
-	case e == nil || e.ID != t.entry.ID:
-		return wire.Invalidf("table %s does not exist", t.entry)
+	case e == nil || e.ID != c.t.entry.ID:
+		return wire.Invalidf("table %s does not exist", c.t.entry)
 	case e.Foreign != nil:
 		return wire.Invalidf("write_sharding: %s", e.Foreign)
 	case e.Adopted == 0 || e.Physical != e.Table:

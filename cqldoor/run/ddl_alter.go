@@ -43,7 +43,7 @@ func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error 
 		if err != nil {
 			return err
 		}
-		return c.adoptTable(ctx, stmt, t, declared)
+		return (&adopting{c, stmt.Name.Name, t, declared}).adopt(ctx, stmt)
 	}
 	if err := refuseLayout(stmt, t.entry.Layout); err != nil {
 		return err

@@ -33,7 +33,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 		return err
 	}
 	if declared.names(optionAdopt) {
-		return c.adoptTable(ctx, stmt, nil, declared)
+		return (&adopting{c, stmt.Name.Name, nil, declared}).adopt(ctx, stmt)
 	}
 	s, err := c.catalog.Schema(ctx, c.keyspace)
 	if err != nil {
@@ -121,53 +121,53 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 // alterSecond starts a change of a table with an entry to a second physical table, or replies with
 // the outlook of one. The table is sharded and becomes plain (declared is empty), or it became plain
 // once and is sharded again.
-func (c *change) alterSecond(ctx context.Context, e *catalog.Entry, t *sharded, declared declaration, order string) error {
+func (c *relayout) alterSecond(ctx context.Context) error {
 	asked, warnings := shard.Plain(), []string(nil)
-	if len(declared) > 0 {
-		if err := declared.fitsPlain(e); err != nil {
+	if len(c.declared) > 0 {
+		if err := c.declared.fitsPlain(c.entry); err != nil {
 			return err
 		}
 		var err error
-		if asked, warnings, err = declared.layout(t.logical); err != nil {
+		if asked, warnings, err = c.declared.layout(c.t.logical); err != nil {
 			return err
 		}
 	}
-	if e.Layout.Plain() && asked.Plain() {
-		return wire.Invalidf("write_sharding: table %s is plain already", e)
+	if c.entry.Layout.Plain() && asked.Plain() {
+		return wire.Invalidf("write_sharding: table %s is plain already", c.entry)
 	}
-	return c.toSecond(ctx, e, asked, warnings, order)
+	return c.toSecond(ctx, asked, warnings)
 }
 
 // toSecond starts a change to a layout that needs a second physical table, or replies with the outlook
 // of one.
-func (c *change) toSecond(ctx context.Context, e *catalog.Entry, asked *shard.Layout, warnings []string, order string) error {
-	s, err := c.catalog.Schema(ctx, e.Keyspace)
+func (c *relayout) toSecond(ctx context.Context, asked *shard.Layout, warnings []string) error {
+	s, err := c.catalog.Schema(ctx, c.entry.Keyspace)
 	if err != nil {
 		return errCatalog(err)
 	}
-	ks := s.Keyspaces[e.Keyspace]
-	physical := s.Table(e.Keyspace, e.Physical)
-	if physical == nil || physical.ID != e.PhysicalID() {
-		return wire.Invalidf("table %s does not exist", e)
+	ks := s.Keyspaces[c.entry.Keyspace]
+	physical := s.Table(c.entry.Keyspace, c.entry.Physical)
+	if physical == nil || physical.ID != c.entry.PhysicalID() {
+		return wire.Invalidf("table %s does not exist", c.entry)
 	}
 	if err := keepsTTL(physical, asked); err != nil {
 		return err
 	}
-	against, err := c.againstSecond(ctx, e.Layout)
+	against, err := c.againstSecond(ctx, c.entry.Layout)
 	if err != nil {
 		return err
 	}
-	if order == changePlan {
-		o, err := c.movers.mover.OutlookOfSecond(ctx, e, ks, physical, asked, against...)
+	if c.order == changePlan {
+		o, err := c.movers.mover.OutlookOfSecond(ctx, c.entry, ks, physical, asked, against...)
 		if err != nil {
 			return err
 		}
 		return c.json(o)
 	}
 	if len(against) > 0 {
-		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, strings.Join(against, "; "))
+		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", c.entry, strings.Join(against, "; "))
 	}
-	if _, err := c.movers.mover.StartSecond(ctx, e, ks, physical, asked, c.opts.UUID()); err != nil {
+	if _, err := c.movers.mover.StartSecond(ctx, c.entry, ks, physical, asked, c.opts.UUID()); err != nil {
 		return err
 	}
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))

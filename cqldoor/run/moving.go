@@ -283,25 +283,40 @@ func (c *change) alterLayout(ctx context.Context, t *sharded, stmt *syntax.Alter
 		c.movers.adoptions.status(syntax.Name{Keyspace: e.Keyspace, Name: e.Table}, &s, c.req.Username == "")
 		return c.json(s)
 	}
-	if len(declared) == 0 || e.Layout.Plain() && e.Change == nil {
-		return c.alterSecond(ctx, e, t, declared, order)
+	return (&relayout{c, e, t, declared, order}).start(ctx)
+}
+
+// relayout is an ALTER TABLE that gives a table another layout.
+type relayout struct {
+	*change
+	entry    *catalog.Entry
+	t        *sharded
+	declared declaration
+	order    string // see optionChange; "": the change starts
+}
+
+// start starts a change, or replies with its outlook.
+func (c *relayout) start(ctx context.Context) error {
+	e, t := c.entry, c.t
+	if len(c.declared) == 0 || e.Layout.Plain() && e.Change == nil {
+		return c.alterSecond(ctx)
 	}
-	if declared.names(optionKey) {
-		return c.alterKey(ctx, e, t, declared, order)
+	if c.declared.names(optionKey) {
+		return c.alterKey(ctx)
 	}
-	asked, warnings, err := c.asked(e, t, declared)
+	asked, warnings, err := c.asked()
 	if err != nil {
 		return err
 	}
 	if plan.Apart(e.Layout, asked) {
-		return c.toSecond(ctx, e, asked, warnings, order)
+		return c.toSecond(ctx, asked, warnings)
 	}
 	physical, err := c.catalog.Schema(ctx, e.Keyspace)
 	if err != nil {
 		return errCatalog(err)
 	}
 	ks := physical.Keyspaces[e.Keyspace]
-	if order == changePlan {
+	if c.order == changePlan {
 		o, err := c.movers.mover.Outlook(ctx, e, ks, t.physical, asked)
 		if err != nil {
 			return err
@@ -340,23 +355,23 @@ func (c *change) refuseOldDoors(ctx context.Context) error {
 
 // asked returns the requested layout. Options that the client does not declare stay unchanged. If the
 // strategy changes, only the hidden column stays, because the other options mean something else then.
-func (c *change) asked(e *catalog.Entry, t *sharded, declared declaration) (*shard.Layout, []string, error) {
-	said := e.Layout.Options()
-	if e.Layout.Strategy == shard.Rollover && declared.names("shards") && !declared.names("strategy") {
+func (c *relayout) asked() (*shard.Layout, []string, error) {
+	said := c.entry.Layout.Options()
+	if c.entry.Layout.Strategy == shard.Rollover && c.declared.names("shards") && !c.declared.names("strategy") {
 		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: 'shards' means nothing under strategy 'rollover', which the table has; to give its keys shards by a hash, use "+
-			"ALTER TABLE … WITH write_sharding = {'strategy': 'calculated', 'shards': '%s'}", declared["shards"])
+			"ALTER TABLE … WITH write_sharding = {'strategy': 'calculated', 'shards': '%s'}", c.declared["shards"])
 	}
-	if declared.names("strategy") && declared["strategy"] != said["strategy"] {
+	if c.declared.names("strategy") && c.declared["strategy"] != said["strategy"] {
 		said = map[string]string{"column": said["column"]}
 	}
 	delete(said, "base") // the change chooses the base
-	for k, v := range declared {
+	for k, v := range c.declared {
 		if k == "base" {
 			return nil, nil, wire.Invalidf("write_sharding: the base of a changed layout is chosen so that no place is used twice; leave 'base' out")
 		}
 		said[k] = v
 	}
-	return declaration(said).layout(t.logical)
+	return declaration(said).layout(c.t.logical)
 }
 
 // json replies with one row that holds v as JSON.

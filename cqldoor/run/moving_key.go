@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -20,34 +19,34 @@ import (
 )
 
 // alterKey gives one partition key its own number of shards: {'key': '2020-07-10', 'shards': '64'}.
-func (c *change) alterKey(ctx context.Context, e *catalog.Entry, t *sharded, declared declaration, order string) error {
-	if order != "" {
-		return wire.Invalidf("write_sharding: 'change': '%s' is of a table's change, not of one key's", order)
+func (c *relayout) alterKey(ctx context.Context) error {
+	if c.order != "" {
+		return wire.Invalidf("write_sharding: 'change': '%s' is of a table's change, not of one key's", c.order)
 	}
-	for _, name := range slices.Sorted(maps.Keys(declared)) {
+	for _, name := range slices.Sorted(maps.Keys(c.declared)) {
 		if name != optionKey && name != "shards" {
 			return wire.Invalidf("write_sharding: one key has no '%s' of its own; give 'key' and 'shards' alone", name)
 		}
 	}
-	n, err := strconv.Atoi(declared["shards"])
+	n, err := strconv.Atoi(c.declared["shards"])
 	if err != nil {
-		return wire.Invalidf("write_sharding: 'shards' is '%s', which is no number", declared["shards"])
+		return wire.Invalidf("write_sharding: 'shards' is '%s', which is no number", c.declared["shards"])
 	}
-	key, err := parseKey(t.logical, declared[optionKey])
+	key, err := parseKey(c.t.logical, c.declared[optionKey])
 	if err != nil {
 		return err
 	}
-	physical, err := c.catalog.Schema(ctx, e.Keyspace)
+	physical, err := c.catalog.Schema(ctx, c.entry.Keyspace)
 	if err != nil {
 		return errCatalog(err)
 	}
-	if len(t.logical.Statics) > 0 {
-		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", e, staticColumns)
+	if len(c.t.logical.Statics) > 0 {
+		return wire.Invalidf("write_sharding: the layout of table %s cannot be changed while it is in use: %s", c.entry, staticColumns)
 	}
 	if err := c.refuseOldDoors(ctx); err != nil {
 		return err
 	}
-	if _, err := c.movers.mover.StartKey(ctx, e, physical.Keyspaces[e.Keyspace], t.physical, key, declared[optionKey], n); err != nil {
+	if _, err := c.movers.mover.StartKey(ctx, c.entry, physical.Keyspaces[c.entry.Keyspace], c.t.physical, key, c.declared[optionKey], n); err != nil {
 		return err
 	}
 	return (&answer{}).reply(c.req, wire.AppendVoid(nil))
@@ -77,32 +76,32 @@ func parseKey(t *schema.Table, text string) ([]byte, error) {
 // keyRowsFrom returns the layout in which the rows of one key, from a clustering key on, have their
 // own number of shards. No row moves. The function that it returns checks that the key has no such
 // rows yet.
-func (c *change) keyRowsFrom(e *catalog.Entry, t *sharded, declared declaration, r shard.Range, from []byte) (*shard.Layout, func(context.Context) error, error) {
-	key, err := parseKey(t.logical, declared[optionKey])
+func (c *unmoved) keyRowsFrom(r shard.Range, from []byte) (*shard.Layout, func(context.Context) error, error) {
+	key, err := parseKey(c.t.logical, c.declared[optionKey])
 	if err != nil {
 		return nil, nil, err
 	}
-	spread, column := e.Layout.Spread(key), t.logical.Clustering[0]
-	if _, own := e.Layout.Keys.Of(key); !own && e.Layout.Keys.Len() >= shard.MaxKeys {
+	spread, column := c.entry.Layout.Spread(key), c.t.logical.Clustering[0]
+	if _, own := c.entry.Layout.Keys.Of(key); !own && c.entry.Layout.Keys.Len() >= shard.MaxKeys {
 		return nil, nil, wire.Invalidf("write_sharding: %d keys of the table have numbers of shards of their own, which is as many as there may be", shard.MaxKeys)
 	}
 	if n := len(spread.Rows); n > 0 && column.Type.Compare(spread.Rows[n-1].From, from) >= 0 {
-		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the key has an epoch of rows from '%s' or later; a new one begins later", declared[optionRowsFrom])
+		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: the key has an epoch of rows from '%s' or later; a new one begins later", c.declared[optionRowsFrom])
 	}
 	r.Base = spread.Base
 	places := spread.Places()
 	spread.Rows = append(slices.Clone(spread.Rows), shard.RowEpoch{From: from, Range: r})
-	next := *e.Layout
-	next.Keys = e.Layout.Keys.With(1, map[string]shard.Spread{string(key): spread})
+	next := *c.entry.Layout
+	next.Keys = c.entry.Layout.Keys.With(1, map[string]shard.Spread{string(key): spread})
 	return &next, func(ctx context.Context) error {
-		where := make([]syntax.Relation, 0, len(t.physical.PartitionKey)+1)
-		for _, k := range t.physical.PartitionKey {
+		where := make([]syntax.Relation, 0, len(c.t.physical.PartitionKey)+1)
+		for _, k := range c.t.physical.PartitionKey {
 			where = append(where, syntax.Relation{Columns: []string{k.Name}, Op: syntax.OpEQ, Value: &syntax.Bind{}})
 		}
 		where = append(where, syntax.Relation{Columns: []string{column.Name}, Op: syntax.OpGE, Value: &syntax.Bind{}})
-		look := syntax.Print(&syntax.Select{From: syntax.Name{Keyspace: e.Keyspace, Name: e.Physical}, Where: where,
+		look := syntax.Print(&syntax.Select{From: syntax.Name{Keyspace: c.entry.Keyspace, Name: c.entry.Physical}, Where: where,
 			Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: column.Name}}}, Limit: &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"}})
-		parts, err := plan.SplitKey(key, len(t.logical.PartitionKey))
+		parts, err := plan.SplitKey(key, len(c.t.logical.PartitionKey))
 		if err != nil {
 			return err
 		}
@@ -112,7 +111,7 @@ func (c *change) keyRowsFrom(e *catalog.Entry, t *sharded, declared declaration,
 			case err != nil:
 				return fmt.Errorf("look for rows beyond the watermark: %w", err)
 			case len(rows) > 0:
-				return wire.Invalidf("write_sharding: the key has rows with %s from '%s' on already, which would have to move; choose a greater value", column.Name, declared[optionRowsFrom])
+				return wire.Invalidf("write_sharding: the key has rows with %s from '%s' on already, which would have to move; choose a greater value", column.Name, c.declared[optionRowsFrom])
 			}
 		}
 		return nil
