@@ -121,15 +121,21 @@ func (o *opener) useOnce(ctx context.Context, e *catalog.Entry, was *Entry) (*En
 // late reports whether the operation on a table has used up its time, as this door has seen it. A table that was dropped has
 // until every door knows it.
 func (o *opener) late(e *catalog.Entry) bool {
-	age := o.unchanged(e)
-	if e.State == registry.Dropped {
-		return age > 2*o.Grace()
+	switch {
+	case !o.Shared():
+		return true // no other door works on it
+	case e.State == registry.Dropped:
+		return o.unchanged(e) > 2*o.Grace()
 	}
-	return !o.Shared() || age >= SettleAfter
+	return o.unchanged(e) >= SettleAfter
 }
 
-// unchanged returns for how long this door has seen an entry in its present state.
+// unchanged returns for how long this door has seen an entry in its present state. A door that is alone
+// waits for no other one, so it does not watch entries.
 func (o *opener) unchanged(e *catalog.Entry) time.Duration {
+	if !o.Shared() {
+		return 0
+	}
 	return o.watched.Unchanged(e.Table, fmt.Sprintf("%s %s %d %d", e.State, e.ID, e.Version, e.Started.UnixMilli()))
 }
 
