@@ -286,19 +286,18 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 	case err != nil:
 		return tables.DoorError(err)
 	}
-	var deleted *api.TableResponse
 	if err := r.Tables.DropSecond(ctx, e.Entry); err != nil {
+		r.keep(ctx, dropping)
 		return tables.DoorError(err)
 	}
+	var deleted *api.TableResponse
 	if t != nil {
 		err = r.Backend.Answer(ctx, &api.DeleteTable{Table: e.Physical}, func(a api.Response) error {
 			deleted = a.(*api.TableResponse)
 			return nil
 		})
 		if err != nil {
-			if kept := r.Catalog.Keep(context.WithoutCancel(ctx), dropping); kept != nil {
-				r.Log.Error("dynamodb: the entry of a table that could not be deleted says that it is being deleted, until it is settled", "table", e.Table, "error", kept)
-			}
+			r.keep(ctx, dropping)
 			return err
 		}
 	}
@@ -314,6 +313,13 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 	return r.show(e.Plan, deleted, use)
 }
 
+// keep notes that a table could not be deleted, so that another DeleteTable can try again.
+func (r *Definer) keep(ctx context.Context, dropping *catalog.Entry) {
+	if err := r.Catalog.Keep(context.WithoutCancel(ctx), dropping); err != nil {
+		r.Log.Error("dynamodb: the entry of a table that could not be deleted says that it is being deleted, until it is settled", "table", dropping.Table, "error", err)
+	}
+}
+
 // forgetting is how long a DeleteTable may clean the directory.
 const forgetting = 20 * time.Second
 
@@ -321,7 +327,11 @@ const forgetting = 20 * time.Second
 func (r *Definer) forget(ctx context.Context, e *tables.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), forgetting)
 	defer cancel()
-	if err := r.Catalog.ForgetBuckets(ctx, e.ID+"/", e.ID+"."); err != nil {
+	names := []string{e.ID + "/", e.ID + "."}
+	if e.Change != nil && e.Change.SecondID != "" {
+		names = append(names, e.Change.SecondID+".")
+	}
+	if err := r.Catalog.ForgetBuckets(ctx, names...); err != nil {
 		r.Log.Warn("dynamodb: the directory keeps entries of a deleted table, which nobody reads", "table", e.Table, "id", e.ID, "error", err)
 	}
 }
@@ -354,10 +364,11 @@ func (r *Definer) ChangedPlain(ctx context.Context, operation string, names []st
 	if operation == "DeleteTable" {
 		dropping, err := r.Catalog.Drop(ctx, e)
 		if err == nil {
-			err = r.Tables.DropSecond(ctx, e)
-		}
-		if err == nil {
-			err = r.Tables.Unlist(ctx, dropping)
+			if err = r.Tables.DropSecond(ctx, e); err != nil {
+				r.keep(ctx, dropping)
+			} else {
+				err = r.Tables.Unlist(ctx, dropping)
+			}
 		}
 		gone := &schema.Table{Name: name, Status: schema.Deleting}
 		return (&api.TableResponse{Table: gone}).AppendJSON(out[:from]), tables.DoorError(err)

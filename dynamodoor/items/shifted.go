@@ -53,7 +53,9 @@ func (r *Runner) shifted(ctx context.Context, q api.Request, by *tables.Pinned, 
 		if err := r.Tables.Renew(ctx, 0); err != nil {
 			return err
 		}
-		return errOver
+		if r.Tables.Changed(by) {
+			return errOver
+		}
 	}
 	return err
 }

@@ -70,8 +70,11 @@ func ParseAdoption(table, value string) (*Adoption, error) {
 	case adoptSuffix, adoptPrefix:
 		a.Affix.Front = adopt == adoptPrefix
 	case "":
-		return nil, refuse(table, "a table that exists is not sharded by a tag: create a table with the tag and copy the items; "+
-			"one that was sharded by hand, with the shard at the end of the partition key or at its beginning, is adopted: write for instance %s", adoptionExample)
+		if _, err := parseLayout(table, value); err != nil {
+			return nil, err
+		}
+		return nil, refuse(table, "the option adopt is missing, which says where a table that was sharded by hand has the shard, at the end of the partition key or at its beginning: "+
+			"write for instance %s", adoptionExample)
 	default:
 		return nil, refuse(table, "adopt=%s: what can be adopted is adopt=suffix, the shard at the end of the partition key, such as 121212-3, or adopt=prefix, at its beginning, such as 3-121212", adopt)
 	}

@@ -187,12 +187,6 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range []string{optionAdopt, optionWriteOnce, optionSeparator, optionFirst, optionSuffixed, optionPrefixed} {
-		if _, given := options[k]; given {
-			return nil, refuse(table, "the option %s is for a table that exists and was sharded by hand, with the shard in the partition key itself: "+
-				"it is adopted by TagResource; create a table with 'strategy=calculated shards=N'", k)
-		}
-	}
 	if hash, given := options["hash"]; given && hash != shard.Murmur3.String() {
 		return nil, refuse(table, "hash %q is for a table that was sharded by hand; leave it out", hash)
 	}
@@ -200,6 +194,9 @@ func parseLayout(table, value string) (*shard.Layout, error) {
 	for _, k := range slices.Sorted(maps.Keys(options)) {
 		switch k {
 		case "strategy", "shards", "hash":
+		case optionAdopt, optionWriteOnce, optionSeparator, optionFirst, optionSuffixed, optionPrefixed:
+			return nil, refuse(table, "the option %s is for a table that exists and was sharded by hand, with the shard in the partition key itself: "+
+				"it is adopted by TagResource, for instance with %s; another table takes 'strategy=calculated shards=N'", k, adoptionExample)
 		case optionBy, optionBucket, optionKeep, optionUnit:
 			if !timed {
 				return nil, refuse(table, "the option %s is one of strategy 'time'; leave it out, or write for instance 'strategy=time bucket=1h'", k)
@@ -230,6 +227,9 @@ func parseOptions(table, value string) (map[string]string, error) {
 		if !ok && k != optionWriteOnce {
 			return nil, refuse(table, "the tag's value is %q, in which %q has no '='; write for instance 'strategy=calculated shards=5'", value, word)
 		}
+		if k == "" {
+			return nil, refuse(table, "the tag's value is %q, in which %q has no option before the '='; write for instance 'strategy=calculated shards=5'", value, word)
+		}
 		if _, twice := options[k]; twice {
 			return nil, refuse(table, "the option %s is there twice", k)
 		}
@@ -245,18 +245,19 @@ func parseOptions(table, value string) (map[string]string, error) {
 
 // layoutOf returns the layout that options describe.
 func layoutOf(table string, options map[string]string) (*shard.Layout, error) {
-	if options["strategy"] == shard.Rollover.String() {
-		return nil, refuse(table, "strategy 'rollover' is for tables that evenkeel creates; create a table with it, and copy the items")
+	if s := options["strategy"]; s == shard.Rollover.String() || s == shard.Time.String() {
+		return nil, refuse(table, "strategy '%s' is for tables that evenkeel creates; create a table with it, and copy the items", s)
 	}
-	if options["shards"] == "" {
-		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
-	}
-	if options["strategy"] == shard.Time.String() {
-		return nil, refuse(table, "strategy 'time' is for tables that evenkeel creates; create a table with it, and copy the items")
+	missing := options["shards"] == ""
+	if missing {
+		options["shards"] = "1" // first comes what else is wrong
 	}
 	layout, err := shard.Parse(options)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, refuse(table, "%s", parseReason(err))
+	case missing:
+		return nil, refuse(table, "the number of shards is missing; add shards=N to the tag's value, N from 1 to %d", shard.MaxShards)
 	}
 	return layout, nil
 }

@@ -65,8 +65,9 @@ type Store struct {
 	Tables plan.Tables
 }
 
-// ErrBehind reports that a position belongs to a later generation than the door knows.
-var ErrBehind = errors.New("a position of a later generation")
+// ErrBehind reports that a position belongs to a later generation than the door knows. Either the door
+// does not know of a change yet, or the position is of an entry that the table has no more.
+var ErrBehind = exception.Invalid("The provided starting key is invalid: it is from an earlier table of this name, or from a change of the table's layout that was taken back; begin the read anew")
 
 // errBusy is the error for an item that others change all the time.
 var errBusy = exception.New(exception.ServiceUnavailable, "the item is being changed by others all the time, while its table gets another layout; try again")

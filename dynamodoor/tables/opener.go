@@ -99,9 +99,15 @@ func (o *opener) useOnce(ctx context.Context, e *catalog.Entry, was *Entry) (*En
 	}
 	late := o.late(e)
 	is := registry.Judge(e.State, t != nil && (t.ID == e.ID || e.State == registry.Creating && IsPhysical(t)), late)
+	unfinished := e.State == registry.Creating && !late || e.State == registry.Dropping && is == registry.Verdict{} // another door is working on it
+	if e.State == registry.Dropping && is.Write == registry.Remove {
+		if err := o.DropSecond(ctx, e); err != nil {
+			o.log.Warn("dynamodb: the second physical table of a deleted table cannot be deleted yet; the door tries again", "table", e.Table, "second", e.Change.Second, "error", err)
+			unfinished = true
+		}
+	}
 	switch {
-	case e.State == registry.Creating && !late, e.State == registry.Dropping && is == registry.Verdict{}:
-		// Another door is working on it. The store takes long to create a table.
+	case unfinished:
 		return &Entry{Entry: e, Wrong: NotThere(e.Table), described: o.now()}, nil
 	case is.Write != registry.Keep:
 		before, id := e.State, ""
@@ -216,10 +222,15 @@ func (o *opener) forget(ctx context.Context, e *catalog.Entry) error {
 
 // DropSecond deletes the second physical table of a table that is gone, if it has one.
 func (o *opener) DropSecond(ctx context.Context, e *catalog.Entry) error {
-	if e.Change == nil || e.Change.Second == "" {
+	c := e.Change
+	if c == nil || c.Second == "" {
 		return nil
 	}
-	err := o.backend.Answer(principal.With(ctx, principal.Principal{}), &api.DeleteTable{Table: e.Change.Second}, func(api.Response) error { return nil })
+	t, err := o.Physical(ctx, c.Second)
+	if err != nil || t == nil || t.Status == schema.Deleting || c.SecondID != "" && t.ID != c.SecondID { // another table may have its name
+		return err
+	}
+	err = o.backend.Answer(principal.With(ctx, principal.Principal{}), &api.DeleteTable{Table: c.Second}, func(api.Response) error { return nil })
 	if exception.Is(err, exception.ResourceNotFound) {
 		return nil
 	}

@@ -152,13 +152,7 @@ func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
 	}
 	for {
 		began := r.lease.Began() // read before the tables, which are stored first
-		tables := r.All()
-		for _, e := range p.used {
-			if now := tables[e.Table]; now == nil || now.pins != e.pins {
-				return false, nil
-			}
-		}
-		if slices.ContainsFunc(p.plain, func(name string) bool { return tables[name] != nil }) {
+		if r.Changed(p) {
 			return false, nil
 		}
 		if !r.Expired(began) {
@@ -168,6 +162,17 @@ func (r *Registry) Holds(ctx context.Context, p *Pinned) (bool, error) {
 			return false, err
 		}
 	}
+}
+
+// Changed reports whether the door knows of a change of a table that a request uses.
+func (r *Registry) Changed(p *Pinned) bool {
+	tables := r.All()
+	for _, e := range p.used {
+		if now := tables[e.Table]; now == nil || now.pins != e.pins {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.plain, func(name string) bool { return tables[name] != nil })
 }
 
 // entry returns the entry of a table that a request uses, or nil if it does not use the table.
