@@ -131,6 +131,9 @@ func (c *Catalog) Agree(ctx context.Context) bool { return c.nodes.agree(ctx) }
 // EnsureBuckets creates the directory of buckets if it does not exist.
 func (c *Catalog) EnsureBuckets(ctx context.Context) error { return c.tables.ensureBuckets(ctx) }
 
+// EnsureRollovers creates the directory of rollovers if it does not exist.
+func (c *Catalog) EnsureRollovers(ctx context.Context) error { return c.tables.ensureRollovers(ctx) }
+
 // expired reports whether this door has seen the entry unchanged, half-way in an operation, for longer
 // than the lease of operations.
 func (c *Catalog) expired(e *Entry) bool {

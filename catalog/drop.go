@@ -28,7 +28,7 @@ func (c *Catalog) Drop(ctx context.Context, e *Entry, physical func(context.Cont
 		return err
 	}
 	if e.Layout.Strategy == shard.Rollover {
-		if err := NewRollovers(c.opts.Session, [16]byte{}).Forget(ctx, e.ID); err != nil {
+		if err := NewRollovers(c.opts.Session, [16]byte{}).Forget(ctx, e.PhysicalID()); err != nil {
 			c.opts.Log.Warn("the directory of a dropped table is left behind", "table", e.String(), "error", err)
 		}
 	}

@@ -121,8 +121,8 @@ const columns = `physical_name, table_id, state, strategy, "by", hash, shards, "
 // spreads of their own. Format 4 can also have plain layouts and physical tables of other names. Its columns
 // describe the sharded physical table, so that a door of an earlier release does not treat the table as a
 // plain one. Format 5 can also have strategy rollover. Format 6 can also have two sharded physical tables, a
-// change from strategy rollover, and strategy time in a physical table with an id of its own, under which the
-// directory has the buckets. An entry is written in the lowest format that can express it.
+// change from or to strategy rollover, and strategies time and rollover in a physical table with an id of its own,
+// under which the directory has the buckets or the shards. An entry is written in the lowest format that can express it.
 const Format = 6
 
 const formatPrefix = "format "
@@ -182,7 +182,7 @@ const keysGeneration = 1
 
 // first returns the lowest format that can express the entry.
 func (e *Entry) first() int {
-	if e.several() && (e.timed() || e.Layout.Strategy == shard.Rollover || e.Next != nil && e.Second != nil && !e.Layout.Plain() && !e.Next.Plain()) {
+	if e.several() && (e.uses(shard.Time) || e.uses(shard.Rollover) || e.Next != nil && e.Second != nil && !e.Layout.Plain() && !e.Next.Plain()) {
 		return 6
 	}
 	if e.Layout.Strategy == shard.Rollover {
@@ -203,9 +203,9 @@ func (e *Entry) first() int {
 	return 1
 }
 
-// timed reports whether the present layout or the next one is of strategy time.
-func (e *Entry) timed() bool {
-	return e.Layout.Strategy == shard.Time || e.Next != nil && e.Next.Strategy == shard.Time
+// uses reports whether the present layout or the next one is of a strategy.
+func (e *Entry) uses(s shard.Strategy) bool {
+	return e.Layout.Strategy == s || e.Next != nil && e.Next.Strategy == s
 }
 
 // strategy returns the entry's content for column strategy.

@@ -35,7 +35,7 @@
 // are verified again. The exploration goes both ways there: neither loses data.
 //
 // A change between a plain table and a sharded one has the same steps in both directions, and so
-// has a change to, from or between buckets of time. Its places are in two physical tables. The
+// has a change to, from or between buckets of time, and one to or from strategy rollover. Its places are in two physical tables. The
 // mover empties neither: at the end it drops the table that is no longer used. The second table has
 // a name that no table had before. Otherwise a late request of an earlier change could write to the
 // new place.
@@ -48,10 +48,12 @@
 // directory. Then it repeats in the bucket the deletions of many buckets that the directory has. A
 // door records such a deletion before it reads from the directory which buckets there are.
 //
-// Under strategy rollover any shard of a key can have cells of a row. The newest of each cell counts. The
-// old place of a row is then all shards of its key. A look at the old place merges the shards. A drop
-// goes to all of them. A copy goes to the first one, which accepts cells of any time. So a reader sees in
-// this place what the same writes would leave in one partition. So the programs need no change for it.
+// Under strategy rollover any shard of a key can have cells of a row. The newest of each cell counts. A
+// row's place under this strategy is then all shards of its key. A look at the place merges the shards. A drop
+// goes to all of them. A copy goes to one that accepts cells of any time, or to all shards if it expires. So a
+// reader sees in this place what the same writes would leave in one partition. So the programs need no change
+// for it. In step announced the mover opens the shards that accept cells of any time, before it copies; a
+// barrier passes between their announcement and that. So no deletion is under way whose door does not know them.
 //
 // What a door does is a Duty: short programs of acts (Act), one for reads and two
 // for writes. What the mover does with a row is a program of the same acts.

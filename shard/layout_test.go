@@ -4,6 +4,7 @@ package shard
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -153,5 +154,35 @@ func TestHome(t *testing.T) {
 				t.Errorf("%q: %d, want %d", key, got, want)
 			}
 		}
+	}
+}
+
+// TestTimeless gives a key shards with and without openings. Those without take cells of any time once they are
+// open, and every deletion reaches them.
+func TestTimeless(t *testing.T) {
+	key := []byte("k")
+	var none *Rolled
+	if open, closed := none.Timeless(key); !slices.Equal(open, []int{1}) || len(closed) > 0 {
+		t.Errorf("without a directory: %v, %v", open, closed)
+	}
+	n := none.Next()
+	for s, from := range []int64{0, 0, 100, Always, Always} { // of shards 2, 3 and 4
+		if s > 1 && !n.Announce(key, s, from) {
+			t.Fatalf("shard %d is not announced", s)
+		}
+	}
+	n.Open(key, 3)
+	r := n.Done()
+	if open, closed := r.Timeless(key); !slices.Equal(open, []int{1, 3}) || !slices.Equal(closed, []int{4}) {
+		t.Errorf("the shards are %v, and %v that are closed", open, closed)
+	}
+	if got := r.Reached(key, math.MinInt64+1); !slices.Equal(got, []int{1, 3, 4}) {
+		t.Errorf("the oldest deletion reaches %v", got)
+	}
+	if got := r.Current(key, 50); got != 3 {
+		t.Errorf("an old cell goes to shard %d", got)
+	}
+	if none.Deletes(r, math.MinInt64) != true || none.Deletes(r, 5) {
+		t.Error("of deletions that were planned without the directory, only none at all would be complete")
 	}
 }

@@ -17,11 +17,28 @@ type Fill struct {
 	Bytes int64 // of values; 0: not counted
 }
 
+// Part returns how much of a shard rows with so many bytes in all fill; 1: all of it.
+func (f Fill) Part(rows, bytes int64) float64 {
+	var out float64
+	if f.Rows > 0 {
+		out = float64(rows) / float64(f.Rows)
+	}
+	if f.Bytes > 0 {
+		out = max(out, float64(bytes)/float64(f.Bytes))
+	}
+	return out
+}
+
 // These are the smallest values of Fill. Each shard costs a read one request.
 const (
 	MinFillRows  = 10
 	MinFillBytes = 1024
 )
+
+// Always is the opening of a shard that has taken cells of any time since its first cell. Every door
+// knew the shard before that cell was written. A key can have such shards beside shard 1 if its table got
+// strategy Rollover while it had rows.
+const Always = math.MinInt64 + 1
 
 // Opening says when writes may go to a shard of a key.
 type Opening struct {
@@ -33,7 +50,7 @@ type Opening struct {
 // an immutable snapshot of the directory. nil says that every key has one shard.
 //
 // A shard has no cell with a timestamp before its opening. So a deletion with an earlier timestamp
-// need not reach the shard. Shard 1 has no opening.
+// need not reach the shard. Shard 1 has no opening, and Always stands for none.
 //
 // Keys are in parts, by a hash. A new snapshot shares the parts that have not changed, so that its
 // cost does not grow with the number of all keys.
@@ -144,6 +161,22 @@ func (r *Rolled) Current(key []byte, stamp int64) int {
 		}
 	}
 	return 1
+}
+
+// Timeless returns the shards of a key that take cells of any time. Shard 1 is the first one. closed are
+// those that are not open yet.
+func (r *Rolled) Timeless(key []byte) (open, closed []int) {
+	open = []int{1}
+	for i, o := range r.of(key) {
+		switch {
+		case o.From != Always:
+		case o.Open:
+			open = append(open, i+2)
+		default:
+			closed = append(closed, i+2)
+		}
+	}
+	return open, closed
 }
 
 // Last returns the last shard of a key that is open, now or later.

@@ -29,6 +29,7 @@ type Catalogue interface {
 	Remove(ctx context.Context, e *catalog.Entry) error
 	Agree(ctx context.Context) bool
 	EnsureBuckets(ctx context.Context) error
+	EnsureRollovers(ctx context.Context) error
 	Spread(ctx context.Context, keyspace, table string) error
 }
 
@@ -69,8 +70,8 @@ type Options struct {
 	// Buckets is called before a row is copied to a bucket of time.
 	Buckets Announce
 
-	// Shards returns how many shards a partition key has now, by the id of a table of strategy rollover.
-	Shards func(table [16]byte, key [][]byte) int
+	// Rollovers has the shards of the keys of tables of strategy rollover.
+	Rollovers Rollovers
 
 	// Poll is the interval at which a waiting mover looks again. Default 200 ms.
 	Poll time.Duration
@@ -114,6 +115,7 @@ type journey struct {
 	without bool      // that barrier passed without doors that had vanished
 	quiet   time.Time // when all doors had acknowledged settled
 	written time.Time // when the mover last wrote the record
+	firsts  []first   // under a new layout of strategy rollover: the keys that have been given their first shards; nil: not yet
 }
 
 // Run takes over a table's change and carries it out until the change is over, another mover takes
@@ -174,7 +176,7 @@ func (j *journey) load(ctx context.Context) error {
 		return err // a second table that will only be dropped may have changed
 	}
 	if j.table != nil {
-		j.table.shards = func(key [][]byte) int { return j.opts.Shards(e.ID, key) }
+		j.table.rolled = func(of *plan.Table) *shard.Rolled { return j.opts.Rollovers.Rolled(of.PhysicalID()) }
 	}
 	return j.begin(ctx)
 }
@@ -402,15 +404,10 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 		return err
 	}
 	p := &pass{table: j.table, only: only, backend: j.backend, buckets: j.opts.Buckets, pace: newPace(j.opts.Now, j.opts.Clients), now: j.opts.Now, stamps: j.opts.Stamps, all: todo.AtAll(), work: todo}
-	if todo == reshard.Copy && !j.record.Begun && j.record.Sofar.Total == 0 {
-		p.work, p.all = reshard.Wait, false
-		p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a partial count is not a total
-		got, err := p.run(ctx, math.MinInt64, counts{})
-		if err != nil {
+	if todo == reshard.Copy && !j.record.Begun {
+		if ready, err := j.prepare(ctx, *p); err != nil || !ready {
 			return j.interrupted(err)
 		}
-		j.record.Settled.Total, j.record.Sofar.Total = got.Total, got.Total
-		p.work, p.all = todo, todo.AtAll()
 	}
 	p.alive = func() error { return j.beat(ctx) }
 	begun, first := j.opts.Now(), j.record.Settled
@@ -500,8 +497,8 @@ func (j *journey) end(ctx context.Context) error {
 	case e.Second == nil:
 	case e.Change.Step == reshard.Cleaned: // the second table has the rows of this change only
 		layout.Used, layout.Remains = top(e.Next), false
-		if layout.Strategy == shard.Time {
-			layout.Used = 0 // buckets have no base
+		if layout.Strategy == shard.Time || layout.Strategy == shard.Rollover {
+			layout.Used = 0 // these shards have no base
 		}
 	default: // the first table is as it was
 		layout.Used, layout.Remains = e.Layout.Used, e.Layout.Remains

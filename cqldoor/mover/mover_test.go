@@ -53,6 +53,8 @@ type world struct {
 	session *catalog.StoreSession
 	catalog *catalog.Catalog
 	like    *schema.Keyspace
+
+	rollovers *directory
 }
 
 func newWorld(t *testing.T, l *shard.Layout) *world {
@@ -61,7 +63,7 @@ func newWorld(t *testing.T, l *shard.Layout) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, store: e, session: catalog.NewSession(e)}
+	w := &world{t: t, store: e, session: catalog.NewSession(e), rollovers: &directory{tables: map[[16]byte]*shard.Rolled{}}}
 	t.Cleanup(func() {
 		w.session.Close()
 		if err := e.Close(); err != nil {
@@ -192,7 +194,7 @@ func (w *world) mover(st store.Store, doors Doors) *Mover {
 	session := catalog.NewSession(st)
 	w.t.Cleanup(session.Close)
 	c := catalog.New(catalog.Options{Session: session, Now: time.Now, UUID: uuid, Poll: time.Millisecond})
-	m := New(Options{Store: st, Session: session, Catalogue: c, Doors: doors, Now: time.Now, Self: uuid(), Poll: time.Millisecond})
+	m := New(Options{Store: st, Session: session, Catalogue: c, Doors: doors, Now: time.Now, Self: uuid(), Rollovers: w.rollovers, Poll: time.Millisecond})
 	w.t.Cleanup(m.Close)
 	return m
 }

@@ -39,6 +39,7 @@ type pass struct {
 	work    reshard.Work
 	all     bool // read every replica
 	buckets Announce
+	survey  *survey // counts the rows of each key; nil: nobody asks
 
 	// only lists the physical partitions that the pass goes over, in order; a position is then an
 	// index into it. nil: the pass goes over all partitions in token order.
@@ -139,9 +140,13 @@ func (p *pass) run(ctx context.Context, from int64, done counts) (counts, error)
 
 // text returns the SELECT, without WHERE, of the columns that the pass needs of a physical table.
 func (p *pass) text(s *side) string {
-	switch p.work {
-	case reshard.Wait:
+	switch {
+	case p.survey != nil:
+		return s.full
+	case p.work == reshard.Wait:
 		return s.keys
+	}
+	switch p.work {
 	case reshard.Clean, reshard.Discard:
 		if s.statics == 0 {
 			return s.keys

@@ -20,10 +20,7 @@ func Refuse(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []stri
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	switch {
 	case from.Strategy == shard.Rollover && to.Strategy == shard.Rollover:
-		add("'rows', 'bytes' and 'max' of strategy 'rollover' cannot be changed while the table is in use yet")
-	case to.Strategy == shard.Rollover:
-		add("its rows cannot be moved to shards of strategy 'rollover': they keep the times at which they were written, and each shard but the first has an opening and no older cells, " +
-			"so that all rows of a key would be in shard 1; create a table with this strategy, and write the rows to it anew")
+		add("of strategy 'rollover' only 'rows', 'bytes' and 'max' can be changed, in which no row moves")
 	case from.Strategy == shard.Random || to.Strategy == shard.Random:
 		add("strategy 'random' puts a row in any shard: its layout cannot be changed while the table is in use")
 	}

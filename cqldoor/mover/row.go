@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Table is a table between two layouts, in one physical table or in two.
@@ -20,7 +22,7 @@ type Table struct {
 
 	from, to *side // the physical tables of the old and the new places; equal if there is only one
 
-	shards func(key [][]byte) int // how many shards a key has now, for an old layout of strategy rollover
+	rolled func(*plan.Table) *shard.Rolled // the shards that the keys of a layout of strategy rollover have now
 }
 
 // NewTable makes a Table of the physical tables of the old and the new places and of the door's
@@ -103,17 +105,47 @@ func readCells(raw [][]byte) []cell {
 	return out
 }
 
-// places returns the places of a row under the two layouts. Under strategy rollover the old place is
-// plan.AnyShard. If the row was read at its old place, the old place is the shard where it was read.
+// of returns the layout of a physical table of the change. If there is only one such table, it returns the
+// old layout.
+func (t *Table) of(s *side) *plan.Table {
+	if s == t.from {
+		return t.old
+	}
+	return t.new
+}
+
+// places returns the places of a row under the two layouts. Under strategy rollover a place is
+// plan.AnyShard. If the row was read at that place, the place is the shard where it was read.
 func (t *Table) places(r *row) (old, new place) {
 	if r.clustering == nil {
 		return place{t.from, t.old.Home(r.key)}, place{t.to, t.new.Home(r.key)}
 	}
 	old, new = place{t.from, t.old.PlaceOf(r.key, r.clustering)}, place{t.to, t.new.PlaceOf(r.key, r.clustering)}
-	if old.shard == plan.AnyShard && r.at.side == t.from {
-		old.shard = r.at.shard
+	for _, p := range []*place{&old, &new} {
+		if p.shard == plan.AnyShard && r.at.side == p.side {
+			p.shard = r.at.shard
+		}
 	}
 	return old, new
+}
+
+// copied returns the place to which a row is copied, as precisely as one place can tell it.
+func (t *Table) copied(r *row, to place) place {
+	if to.shard == plan.AnyShard && !r.expires() {
+		to.shard = t.copiedTo(r, to)
+	}
+	return to
+}
+
+// copiedTo returns the shard to which those cells of a row are copied that do not expire.
+func (t *Table) copiedTo(r *row, to place) int {
+	of := t.of(to.side)
+	return of.CopiedTo(t.rolled(of), r.key, r.clustering)
+}
+
+// expires reports whether a cell of the row expires.
+func (r *row) expires() bool {
+	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.ttl > 0 })
 }
 
 // partitions returns the physical partitions that can have cells of a row at a place.
@@ -122,7 +154,7 @@ func (t *Table) partitions(r *row, at place) []place {
 		return []place{at}
 	}
 	var out []place
-	for n := range t.shards(r.key) {
+	for n := range t.rolled(t.of(at.side)).Shards(plan.AppendKey(nil, r.key)) {
 		out = append(out, place{at.side, n + 1})
 	}
 	return out
@@ -131,7 +163,7 @@ func (t *Table) partitions(r *row, at place) []place {
 // any returns the place of a whole row. The mover has read a part of the row at the place at. Under
 // strategy rollover, the whole row is in all shards of the key.
 func (t *Table) any(at place) place {
-	if at.side == t.from && t.old.Layout.Strategy.Anywhere() {
+	if t.of(at.side).Layout.Strategy.Anywhere() {
 		at.shard = plan.AnyShard
 	}
 	return at
@@ -182,20 +214,37 @@ func using(time int64, ttl int32) statement {
 }
 
 // copyTo returns the statements that write a row to a place with the write times of its cells. The
-// store must apply all of them or none.
-func (t *Table) copyTo(r *row, at place) []statement {
-	if !r.there {
+// store must apply all of them or none. As with clients' writes, strategy rollover wants what expires in
+// all shards of the key: it hides older versions there for ever.
+func (t *Table) copyTo(r *row, to place) []statement {
+	switch {
+	case !r.there:
 		return nil
+	case to.shard != plan.AnyShard:
+		return t.writes(r, to, func(int32) bool { return true })
 	}
-	if at.shard == plan.AnyShard {
-		at.shard = plan.CopiedTo
+	lasting := func(ttl int32) bool { return ttl == 0 }
+	one := to
+	one.shard = t.copiedTo(r, to)
+	parts := t.writes(r, one, lasting)
+	in := t.partitions(r, to)
+	for _, each := range in {
+		parts = append(parts, t.writes(r, each, func(ttl int32) bool { return ttl > 0 })...)
 	}
+	for i := range parts {
+		parts[i].logged = len(in) > 1
+	}
+	return parts
+}
+
+// writes returns the statements of copyTo that write one physical partition. It leaves out what lives for
+// a time that is not wanted; 0: for ever.
+func (t *Table) writes(r *row, at place, wanted func(ttl int32) bool) []statement {
 	var parts []statement
 	columns := at.columnsOf(r)
 	written := make([]bool, len(columns))
-	if r.clustering != nil {
+	if time, ttl := t.marker(r); r.clustering != nil && wanted(ttl) {
 		// One INSERT writes the marker and the cells of the same time, as the original INSERT did.
-		time, ttl := t.marker(r)
 		named := at.whole(r)
 		values := at.bind(r, nil)
 		for i, c := range r.cells {
@@ -211,7 +260,7 @@ func (t *Table) copyTo(r *row, at place) []statement {
 	}
 	for i := range columns {
 		c := r.cells[i]
-		if c.value == nil || written[i] {
+		if c.value == nil || written[i] || !wanted(c.ttl) {
 			continue
 		}
 		u := using(c.time, c.ttl)

@@ -23,8 +23,8 @@ import (
 )
 
 // A change that plan.Apart describes fills a second physical table. From unsharded to sharded, the second
-// table has the shard in its key; from sharded to unsharded, it does not have it. To and from strategy
-// time, and from strategy rollover, both have it. The mover writes the table's
+// table has the shard in its key; from sharded to unsharded, it does not have it. To and from strategies
+// time and rollover, both have it. The mover writes the table's
 // name to the catalogue before it makes the table, so that a door that dies in between leaves no
 // unknown table. When the change has ended, the mover drops the table that no longer has the rows.
 
@@ -218,6 +218,9 @@ func (m *Mover) OutlookOfSecond(ctx context.Context, e *catalog.Entry, ks *schem
 		left = "first"
 	}
 	o.Rows, o.RowsMoved = got.rows, float64(got.Total)
+	if to.Strategy == shard.Rollover {
+		o.Notes = append(o.Notes, "the door reads the table once before it copies a row, to count the rows of each key")
+	}
 	o.Notes = append(o.Notes,
 		fmt.Sprintf("all rows are copied into a %s table, and the %s one is dropped in the end: until then everything is stored twice", kind, left),
 		fmt.Sprintf("at most %d requests: each row is copied once and read twice; all rows are scanned four times", 3*got.Total),
@@ -284,6 +287,11 @@ func compact(flags []byte) bool {
 func (m *Mover) fill(ctx context.Context, e *catalog.Entry, t *schema.Table, to *shard.Layout) (*catalog.Entry, error) {
 	if to.Strategy == shard.Time {
 		if err := m.opts.Catalogue.EnsureBuckets(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if to.Strategy == shard.Rollover {
+		if err := m.opts.Catalogue.EnsureRollovers(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -40,8 +40,11 @@ func (w *world) rowsNow() map[string]string {
 	if e == nil { // it was never sharded
 		return w.rows("p", nil)
 	}
-	if e.Layout.Plain() {
+	switch {
+	case e.Layout.Plain():
 		return w.rows(e.Physical, nil)
+	case e.Layout.Strategy == shard.Rollover:
+		return w.rolledRows(e)
 	}
 	return w.rows(e.Physical, e.Layout)
 }

@@ -35,6 +35,9 @@ type units []*unit
 func (p *pass) take(ctx context.Context, work *crew, open *units, r *row, c *counts) {
 	from, to := p.table.places(r)
 	c.rows++
+	if p.survey != nil && r.at == from && !r.expires() {
+		p.survey.count(r)
+	}
 	if r.at != from && r.at != to {
 		c.strays++
 	}
@@ -64,8 +67,10 @@ func (p *pass) take(ctx context.Context, work *crew, open *units, r *row, c *cou
 	if !needed {
 		return
 	}
-	switch p.work { // deletions are all at the place where the scan is
-	case reshard.Clean:
+	switch p.work {
+	case reshard.Copy:
+		to = p.table.copied(r, to)
+	case reshard.Clean: // deletions are all at the place where the scan is
 		to = from
 	case reshard.Discard:
 		from = to
@@ -203,7 +208,7 @@ func (p *pass) different(ctx context.Context, rows []*row, at place) ([]*row, er
 
 // carry runs a program of acts on one row.
 func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, to place) error {
-	from = p.table.any(from)
+	from, to = p.table.any(from), p.table.any(to)
 	var old, new row
 	for _, a := range program {
 		var parts []statement

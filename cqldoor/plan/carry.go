@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
 // Carrier reads rows with the times of their cells, and writes or deletes them elsewhere with the
@@ -196,6 +197,20 @@ func (a Picture) At(stamp int64) Picture {
 	return out
 }
 
+// split returns the cells that do not expire, and those that do.
+func (a Picture) split() (lasting, expiring Picture) {
+	lasting = Picture{There: a.There, Cells: make([]Cell, len(a.Cells))}
+	expiring = Picture{There: a.There, Cells: make([]Cell, len(a.Cells))}
+	for i, x := range a.Cells {
+		if x.TTL == 0 || !rule.On(rule.BroadcastExpiring) {
+			lasting.Cells[i] = x
+		} else {
+			expiring.Cells[i] = x
+		}
+	}
+	return lasting, expiring
+}
+
 // Age returns the time of the oldest cell, and the longest time to live of all cells: 0 means for
 // ever. Without cells the time is none.
 func (a Picture) Age(none int64) (oldest int64, ttl int32) {
@@ -239,14 +254,6 @@ func (c *Carrier) Put(m *Moved, to Place, i Picture, marker bool, at int64, ttl 
 		}
 	}
 	return out
-}
-
-// Copy returns the writes that copy the wanted cells of a row into another place. all is the
-// whole row. The row's marker gets the time of the oldest cell, because its own time cannot be
-// read, or the time started if there are no cells.
-func (c *Carrier) Copy(m *Moved, to Place, all, wanted Picture, started int64) []Mutation {
-	at, ttl := all.Age(started)
-	return c.Put(m, to, wanted, all.There, at, ttl)
 }
 
 // Drop returns the writes that delete cells of a row in one of its places, at the cells' own

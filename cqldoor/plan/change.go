@@ -57,7 +57,7 @@ func NewChanging(t *schema.Table, from, to Kept, c reshard.Change) (*Table, erro
 		next.hides = true
 	}
 	out.moves, next.moves = true, true
-	next.dated = from.Layout.Strategy.Anywhere()
+	out.dated, next.dated = to.Layout.Strategy.Anywhere(), from.Layout.Strategy.Anywhere()
 	rows, err := newCarrier(out, next, false)
 	if err != nil {
 		return nil, err
@@ -107,12 +107,28 @@ type Place struct {
 }
 
 // AnyShard is the place of a row under strategy rollover. Each shard of the key can have cells of the
-// row. The newest of each cell counts. What is copied to the place goes to CopiedTo.
+// row. The newest of each cell counts.
 const AnyShard = -1
 
-// CopiedTo is the shard of a rollover to which cells are copied. A copied cell keeps its time. Each
-// further shard has an opening, and may have no cells that are older than the opening.
-const CopiedTo = 1
+// CopiedTo returns the shard to which cells of a row are copied under strategy rollover. rolled has the
+// shards of the table's keys. A copied cell keeps its time, so it goes to a shard that takes cells of any
+// time. If the key has several of them, a hash spreads the rows.
+func (t *placement) CopiedTo(rolled *shard.Rolled, key, clustering [][]byte) int {
+	open, _ := rolled.Timeless(AppendKey(nil, key))
+	values := make([][]byte, len(clustering))
+	for i, v := range clustering {
+		values[i] = t.canonical(i, v)
+	}
+	return open[t.Layout.Place(shard.Range{N: len(open)}, values...)-1]
+}
+
+// at returns the table with the layout of a place.
+func (c *Change) at(p Place) *Table {
+	if p.Second {
+		return c.To
+	}
+	return c.From
+}
 
 // Partitions returns the physical partitions that can have cells of a row at a place.
 func (c *Change) Partitions(key [][]byte, at Place) []Place {
@@ -120,18 +136,36 @@ func (c *Change) Partitions(key [][]byte, at Place) []Place {
 		return []Place{at}
 	}
 	var out []Place
-	for _, n := range c.From.Shards(key) {
+	for _, n := range c.at(at).Shards(key) {
 		out = append(out, Place{n, at.Second})
 	}
 	return out
 }
 
-// Copied returns the physical partition to which the cells of a row at this place are copied.
-func (p Place) Copied() Place {
-	if p.Shard == AnyShard {
-		p.Shard = CopiedTo
+// Put returns the writes that put cells of a row into one of its places, with their own times. If
+// marker is set, the row's marker gets the time at and lives for ttl seconds. As with clients' writes,
+// strategy rollover wants what expires in all shards of the key: it hides older versions there for ever.
+func (c *Change) Put(m *Moved, to Place, i Picture, marker bool, at int64, ttl int32) []Mutation {
+	carrier := c.Carrier(m.Clustering == nil)
+	if to.Shard != AnyShard {
+		return carrier.Put(m, to, i, marker, at, ttl)
 	}
-	return p
+	t := c.at(to)
+	one := Place{t.CopiedTo(t.Layout.Rolled, m.Key, m.Clustering), to.Second}
+	lasting, expiring := i.split()
+	out := carrier.Put(m, one, lasting, marker && ttl == 0, at, 0)
+	for _, each := range c.Partitions(m.Key, to) {
+		out = append(out, carrier.Put(m, each, expiring, marker && ttl > 0, at, ttl)...)
+	}
+	return out
+}
+
+// Copy returns the writes that copy the wanted cells of a row into another place. all is the
+// whole row. The row's marker gets the time of the oldest cell, because its own time cannot be
+// read, or the time of the change's start if there are no cells.
+func (c *Change) Copy(m *Moved, to Place, all, wanted Picture) []Mutation {
+	at, ttl := all.Age(c.Started)
+	return c.Put(m, to, wanted, all.There, at, ttl)
 }
 
 // Moved is a row with an old and a new place. If they are equal, the row does not move.
@@ -144,9 +178,9 @@ type Moved struct {
 }
 
 // Moving returns the writes of a bound statement while the table's layout is being changed. stamp
-// is the timestamp if the statement has none. draw is for an old layout of strategy rollover. A deletion
-// must be in the directory already, see Deletes.
-func (p *Write) Moving(b *analysis.BoundWrite, stamp int64, draw Draw, dir Directory) (m Moving, err error) {
+// is the timestamp if the statement has none. old and next draw for layouts of strategy rollover. A
+// deletion must be in the directory already, see Deletes.
+func (p *Write) Moving(b *analysis.BoundWrite, stamp int64, old, next Draw, dir Directory) (m Moving, err error) {
 	c := p.Table.Change
 	if b.Timestamp != nil {
 		stamp = *b.Timestamp
@@ -162,34 +196,32 @@ func (p *Write) Moving(b *analysis.BoundWrite, stamp int64, draw Draw, dir Direc
 		}
 	}
 	m.Disjoint = p.slices != nil
-	var old []Mutation
-	if slices.Contains(program, reshard.PutOld) {
-		bound, err := p.Bound(b, draw, dir)
+	all := func(under *Write, draw Draw) ([]Mutation, error) {
+		bound, err := under.Bound(b, draw, dir)
 		if err != nil {
+			return nil, err
+		}
+		return bound.All(0)
+	}
+	var toOld, toNew []Mutation
+	if slices.Contains(program, reshard.PutOld) {
+		if toOld, err = all(p, old); err != nil {
 			return m, err
 		}
-		if old, err = bound.All(0); err != nil {
-			return m, err
-		}
 	}
-	bound, err := p.To.Bound(b, nil, dir)
-	if err != nil {
+	if toNew, err = all(p.To, next); err != nil {
 		return m, err
 	}
-	next, err := bound.All(0)
-	if err != nil {
-		return m, err
-	}
-	next = without(next, old) // a row that does not move is written once
+	toNew = without(toNew, toOld) // a row that does not move is written once
 	for _, act := range program {
 		switch act {
 		case reshard.PutOld:
-			m.Rounds = append(m.Rounds, Round{p, old})
+			m.Rounds = append(m.Rounds, Round{p, toOld})
 		case reshard.PutNew:
 			if slices.Contains(program, reshard.IfLives) {
 				m.Lives = p.lives(b, stamp)
-			} else if len(next) > 0 {
-				m.Rounds = append(m.Rounds, Round{p.To, next})
+			} else if len(toNew) > 0 {
+				m.Rounds = append(m.Rounds, Round{p.To, toNew})
 			}
 		}
 	}

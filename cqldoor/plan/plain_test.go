@@ -92,7 +92,7 @@ func TestWritesBetweenTables(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				m, err := p.Moving(b, 2000, nil, nil)
+				m, err := p.Moving(b, 2000, nil, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -137,7 +137,7 @@ func TestPastWritesBetweenTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := p.Moving(b, 500, nil, nil)
+	m, err := p.Moving(b, 500, nil, nil, nil)
 	if err != nil || len(m.Rounds) != 1 || sent(m.Rounds[0].Sent) != "INSERT INTO ks.t (p, q, c, v) VALUES (?, ?, ?, 'x') @0" {
 		t.Fatalf("%v %v", m.Rounds, err)
 	}
@@ -169,7 +169,7 @@ func TestCarriesBetweenTables(t *testing.T) {
 			cells.Cells[0] = Cell{Value: []byte("x"), Time: 7}
 			for _, at := range []Place{m.Old, m.New} {
 				plain := at.Shard == shard.PlainPlace
-				all := slices.Concat([]Mutation{c.Look(&m, at)}, c.Copy(&m, at, cells, cells, 1000), c.Drop(&m, at, cells, true, 1000))
+				all := slices.Concat([]Mutation{c.Look(&m, at)}, c.Put(&m, at, cells, true, 1000, 0), c.Drop(&m, at, cells, true, 1000))
 				text := sent(all)
 				if n := strings.Count(text, names[plain]+" "); n != len(all) || strings.Contains(text, "shard") == plain || strings.Contains(text, "of slots") {
 					t.Errorf("at %v: %s", at, text)

@@ -120,9 +120,11 @@ func (t *positions) Walks(key [][]byte, n int) bool {
 // Sum returns a checksum of the table's layout.
 //
 // A scan continues when a key gets another shard under strategy rollover. So the number of shards does
-// not change the checksum.
+// not change the checksum. Nor do options on which the shard of a row that is there does not depend.
 func (t *positions) Sum() uint32 {
-	text := t.Layout.String()
+	l := *t.Layout
+	l.Keep, l.Fill, l.Max = 0, shard.Fill{}, 0
+	text := l.String()
 	if t.Layout.Keys.Len() > 0 {
 		text += fmt.Sprint(t.Layout.Keys.Texts()) // in the order of the keys
 	}

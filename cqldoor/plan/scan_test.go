@@ -43,3 +43,38 @@ func TestWalked(t *testing.T) {
 		}
 	}
 }
+
+// TestSumOfLimits checks that a scan goes on after a change of options on which no place depends.
+func TestSumOfLimits(t *testing.T) {
+	logical, _ := testTable(t, "CREATE TABLE t (p int, c timestamp, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+	for _, c := range []struct {
+		option, value string
+		options       map[string]string
+	}{
+		{"keep", "60d", map[string]string{"strategy": "time", "by": "c", "bucket": "1h", "keep": "30d"}},
+		{"rows", "20", map[string]string{"strategy": "rollover", "rows": "10"}},
+		{"bytes", "9000", map[string]string{"strategy": "rollover", "rows": "10", "bytes": "5000"}},
+		{"max", "20", map[string]string{"strategy": "rollover", "rows": "10"}},
+	} {
+		sum := func() uint32 {
+			l, err := shard.Parse(c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, err := NewTable(logical.Table, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return table.Sum()
+		}
+		before := sum()
+		c.options[c.option] = c.value
+		if sum() != before {
+			t.Errorf("another '%s' ends scans", c.option)
+		}
+		c.options["column"] = "salt"
+		if sum() == before {
+			t.Errorf("another column does not end scans")
+		}
+	}
+}

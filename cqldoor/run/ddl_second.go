@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -95,7 +96,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err := keepsTTL(table, asked); err != nil {
 		return err
 	}
-	against, err := c.againstSecond(ctx, shard.Plain())
+	against, err := c.againstSecond(ctx, asked)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (c *relayout) toSecond(ctx context.Context, asked *shard.Layout, warnings [
 	if err := keepsTTL(physical, asked); err != nil {
 		return err
 	}
-	against, err := c.againstSecond(ctx, c.entry.Layout)
+	against, err := c.againstSecond(ctx, c.entry.Layout, asked)
 	if err != nil {
 		return err
 	}
@@ -186,8 +187,8 @@ func (d declaration) fitsPlain(e *catalog.Entry) error {
 	return nil
 }
 
-// againstSecond returns the reasons against any change between two physical tables from a layout.
-func (c *change) againstSecond(ctx context.Context, from *shard.Layout) (why []string, err error) {
+// againstSecond returns the reasons against any change between two physical tables with these layouts.
+func (c *change) againstSecond(ctx context.Context, layouts ...*shard.Layout) (why []string, err error) {
 	if c.req.Username != "" {
 		why = append(why, "the store has accounts, and keeps their rights by the physical tables' names: the rights on this table would not be rights on the one that takes its place")
 	}
@@ -203,7 +204,7 @@ func (c *change) againstSecond(ctx context.Context, from *shard.Layout) (why []s
 	if err := c.doors.member.Knows(ctx, append(reshard.Steps(), fleet.StepForwarded)...); err != nil {
 		why = append(why, err.Error())
 	}
-	if from.Strategy != shard.Rollover {
+	if !slices.ContainsFunc(layouts, func(l *shard.Layout) bool { return l.Strategy == shard.Rollover }) {
 		return why, nil
 	}
 	alone, err := c.doors.member.Alone(ctx)

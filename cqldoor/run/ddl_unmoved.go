@@ -21,8 +21,9 @@ import (
 )
 
 // Some changes of a layout move no row: a new epoch of keys or of rows that nobody has written to
-// yet, more shards under strategy random, and another 'keep' under strategy time. They take one or two publications. Before the
-// statement is answered, every door knows of each publication.
+// yet, more shards under strategy random, another 'keep' under strategy time, and other 'rows', 'bytes' and 'max'
+// under strategy rollover. They take one or two publications. Before the statement is answered, every door knows of
+// each publication.
 
 // These options of ALTER TABLE begin an epoch: from there on, keys or rows have 'shards' shards.
 const (
@@ -74,8 +75,8 @@ func (c *unmoved) alter(ctx context.Context) (bool, error) {
 		next, check, err = c.keysFrom()
 	case c.declared.names(optionRowsFrom):
 		next, check, err = c.rowsFrom()
-	case c.entry.Layout.Strategy == shard.Time:
-		return c.keepFor(ctx)
+	case c.entry.Layout.Strategy == shard.Time || c.entry.Layout.Strategy == shard.Rollover:
+		return c.alterLimits(ctx)
 	default:
 		if grows, err := c.grows(); err != nil || !grows {
 			return err != nil, err
@@ -263,16 +264,17 @@ func (c *unmoved) grows() (bool, error) {
 	return true, nil
 }
 
-// keepFor gives a table of strategy time another 'keep'. The keeper drops what is older later. It returns
-// false if the declaration changes something else too.
-func (c *unmoved) keepFor(ctx context.Context) (bool, error) {
+// alterLimits changes options on which the shard of a row that is there does not depend: 'keep' under strategy
+// time, and 'rows', 'bytes' and 'max' under strategy rollover. The keeper drops what is older later. It
+// returns false if the declaration changes something else too.
+func (c *unmoved) alterLimits(ctx context.Context) (bool, error) {
 	asked, _, err := c.asked()
 	if err != nil {
 		return true, err
 	}
 	next := *c.entry.Layout
-	next.Keep = asked.Keep
-	if next.Keep == c.entry.Layout.Keep || !next.Equal(asked) {
+	next.Keep, next.Fill, next.Max = asked.Keep, asked.Fill, asked.Max
+	if next.Equal(c.entry.Layout) || !next.Equal(asked) {
 		return false, nil
 	}
 	if err := keepsTTL(c.t.physical, &next); err != nil {

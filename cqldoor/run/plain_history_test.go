@@ -142,7 +142,8 @@ func historiesAcrossPlain(t *testing.T, st store.Store) {
 	historiesAcross(t, st, "p int, c int, v text, n int, PRIMARY KEY (p, c))", 1, "'shards': '5'", "'shards': '8'", "", "'shards': '4'", rolledBack, "'shards': '2'", "")
 }
 
-// rolledBack stands for a change to a plain table that is taken back.
+// rolledBack stands for a change that is taken back. The change's options follow it; if none follow, the change
+// is to a plain table.
 const rolledBack = "'change': 'rollback'"
 
 // TestHistoriesAcrossTime executes random statements on a table that gets buckets of time, other buckets,
@@ -159,16 +160,23 @@ func historiesAcrossTime(t *testing.T, st store.Store) {
 }
 
 // TestHistoriesAcrossRollover executes random statements on tables of strategy rollover that get shards by a
-// hash, buckets of time, or become plain. A table that is never sharded gives the same answers.
+// hash, buckets of time, or become plain, and on such tables that get strategy rollover. A table that is never
+// sharded gives the same answers.
 func TestHistoriesAcrossRollover(t *testing.T) { onStores(t, historiesAcrossRollover) }
 
 func historiesAcrossRollover(t *testing.T, st store.Store) {
+	const (
+		columns = "p int, c timestamp, v text, n int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c DESC)"
+		rolls   = "'strategy': 'rollover', 'rows': '10'"
+		hashed  = "'strategy': 'calculated', 'shards': '3'"
+		timed   = "'strategy': 'time', 'by': 'c', 'bucket': '2m'"
+	)
 	for _, changes := range [][]string{
-		{"'strategy': 'calculated', 'shards': '3'", "'shards': '4'"},
-		{"'strategy': 'time', 'by': 'c', 'bucket': '2m'"},
-		{rolledBack, ""},
+		{hashed, "'shards': '4'", rolledBack + rolls, rolls, "'rows': '20', 'max': '5'", hashed},
+		{timed, rolls, timed},
+		{rolledBack, "", rolls, rolledBack, hashed},
 	} {
-		historiesAfter(t, st, "{'strategy': 'rollover', 'rows': '10'}", "p int, c timestamp, v text, n int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c DESC)", 24_000, changes...)
+		historiesAfter(t, st, "{"+rolls+"}", columns, 24_000, changes...)
 	}
 }
 
@@ -178,8 +186,8 @@ func historiesAcross(t *testing.T, st store.Store, columns string, scale int, ch
 	historiesAfter(t, st, "", columns, scale, changes...)
 }
 
-// historiesAfter is historiesAcross for a table that begins with strategy rollover, if sharding is given. It
-// has no conditions until the first change has ended.
+// historiesAfter is historiesAcross for a table that begins with strategy rollover, if sharding is given. There
+// are no conditions while the table has this strategy.
 func historiesAfter(t *testing.T, st store.Store, sharding, columns string, scale int, changes ...string) {
 	s := session(t, serveDoor(t, st, startRouter(t, st)), 5)
 	exec(t, s, "DROP KEYSPACE IF EXISTS both")
@@ -198,24 +206,24 @@ func historiesAfter(t *testing.T, st store.Store, sharding, columns string, scal
 	}
 	h := &twin{t: t, s: s, r: rand.New(rand.NewPCG(1, 13)), scale: scale}
 	l := &lived{t: t, table: changed, doors: []*gocql.Session{s}}
+	rolls := sharding != ""
 	for _, change := range changes {
 		for range 25 {
 			h.step(h.draw())
-			if sharding == "" {
+			if !rolls {
 				h.step(h.condition(), false)
 				continue
 			}
 			h.step(h.draw())
 			h.step(h.draw())
 		}
+		change, back := strings.CutPrefix(change, rolledBack)
 		text := "ALTER TABLE " + changed + " WITH write_sharding = {" + change + "}"
-		if change == rolledBack {
-			exec(t, s, "ALTER TABLE "+changed+" WITH write_sharding = {}")
-			text = strings.Replace(text, "{}", "{'change': 'rollback'}", 1)
-		}
 		exec(t, s, text)
-		if change != rolledBack {
-			sharding = ""
+		if back {
+			exec(t, s, "ALTER TABLE "+changed+" WITH write_sharding = {"+rolledBack+"}")
+		} else if change == "" || strings.Contains(change, "'strategy'") {
+			rolls = strings.Contains(change, "'rollover'")
 		}
 		for n := 0; l.status().Phase != reshard.NoPhase; n++ {
 			if n > 2000 || l.status().Problem != "" {
@@ -226,7 +234,9 @@ func historiesAfter(t *testing.T, st store.Store, sharding, columns string, scal
 	}
 	for range 50 {
 		h.step(h.draw())
-		h.step(h.condition(), false)
+		if !rolls {
+			h.step(h.condition(), false)
+		}
 	}
 	t.Logf("%d statements", h.done)
 }

@@ -97,13 +97,13 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 }
 
 // same says whether a statement that was planned under one layout is valid under the present one. It does
-// not compare the shards of a rollover.
+// not compare the shards of a rollover, nor what fills them.
 func same(now, planned *shard.Layout) bool {
 	if now.Strategy != shard.Rollover || planned.Strategy != shard.Rollover {
 		return sameButFloor(now, planned)
 	}
 	x, y := *now, *planned
-	x.Rolled, y.Rolled = nil, nil
+	x.Rolled, x.Fill, x.Max = y.Rolled, y.Fill, y.Max
 	return sameButFloor(&x, &y)
 }
 
@@ -140,8 +140,12 @@ func (p *premises) stands(ctx context.Context, s *statement, reached int64) (boo
 		if now == nil || now.ID != t.ID {
 			return false, nil
 		}
-		if t.Layout.Strategy == shard.Rollover && now.Layout.Strategy == shard.Rollover && !s.reaches(now.Layout, t.Layout, reached) {
-			return false, nil
+		for planned := range rollingOf(t) {
+			for present := range rollingOf(now) {
+				if planned.PhysicalID() == present.PhysicalID() && !s.reaches(present.Layout, planned.Layout, reached) {
+					return false, nil
+				}
+			}
 		}
 		// If there is no other door, no lease can end, and a change of layout waits until
 		// requests planned earlier have been answered. So the answer is good.

@@ -36,6 +36,9 @@ import (
 // If the store takes longer than announcing, the opening is too early. The door then never opens that
 // shard, and announces another one.
 //
+// If a table with rows gets strategy rollover, a key begins with several shards that take cells of any
+// time. The mover announces and opens them (rollover_first.go), while there are no cells in them.
+//
 // A plan.Table holds a snapshot of the directory. When the directory changes, the door publishes a new
 // State. After an answer, the door repeats a request that it had planned on the old State, but only if
 // the request may have missed a shard (premise.go). So a new shard of one key does not disturb requests
@@ -64,7 +67,7 @@ type rollovers struct {
 	clockSkew    time.Duration
 
 	reading sync.Mutex            // locked after schemas.refreshes.running and before mu
-	logs    map[[16]byte]*readLog // by table id; guarded by reading
+	logs    map[[16]byte]*readLog // by the physical table's id; guarded by reading
 
 	mu        sync.Mutex
 	margin    time.Duration              // how far an opening is ahead of the clock if there is no other door
@@ -73,7 +76,7 @@ type rollovers struct {
 	closed    map[keyShard]time.Time     // the shards that any door has announced and none has opened: when this door read the announcement
 
 	loggedFull sync.Map // table ids: this door has logged that a key of the table may have no further shard
-	deleted    sync.Map // table id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
+	deleted    sync.Map // physical table's id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
 }
 
 // keyShard identifies a shard of a partition key.

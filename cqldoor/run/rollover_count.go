@@ -15,11 +15,11 @@ import (
 
 // fill counts the rows and bytes that this door has written to the current shard of one key.
 type fill struct {
-	table [16]byte
-	key   string // serialized partition key
-	fill  shard.Fill
+	table [16]byte // the id of the physical table
+	key   string   // serialized partition key
 
 	mu          sync.Mutex
+	fill        shard.Fill // of the layout by which the last write was planned
 	shard       int
 	rows, bytes int64
 	next        float64 // the fullness at which the door looks at the shard again
@@ -34,18 +34,6 @@ type fill struct {
 type sum struct {
 	shard, doors int
 	rows, bytes  int64
-}
-
-// fullness returns which part of a shard is written; 1: the shard is full.
-func fullness(full shard.Fill, rows, bytes int64) float64 {
-	var out float64
-	if full.Rows > 0 {
-		out = float64(rows) / float64(full.Rows)
-	}
-	if full.Bytes > 0 {
-		out = max(out, float64(bytes)/float64(full.Bytes))
-	}
-	return out
 }
 
 // fills are the fills of the keys that were written lately. Their number is bounded: a door
@@ -67,10 +55,12 @@ var fillSeed = maphash.MakeSeed()
 // count counts a write to a shard of a key. It returns the key's fill if it has reached its mark.
 func (a *fills) count(w *tally) *fill {
 	var room [128]byte
-	name := append(append(room[:0], w.table.ID[:]...), w.key...)
-	f := a.parts[maphash.Bytes(fillSeed, name)%uint64(len(a.parts))].of(w.table, name, w.now)
+	id := w.table.PhysicalID()
+	name := append(append(room[:0], id[:]...), w.key...)
+	f := a.parts[maphash.Bytes(fillSeed, name)%uint64(len(a.parts))].of(id, name, w.now)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.fill = w.table.Layout.Fill
 	if w.shard < f.shard {
 		return nil // the store has answered late
 	}
@@ -79,7 +69,7 @@ func (a *fills) count(w *tally) *fill {
 	}
 	f.rows++
 	f.bytes += w.size
-	if fullness(f.fill, f.rows, f.bytes) < f.next {
+	if f.fill.Part(f.rows, f.bytes) < f.next {
 		return nil
 	}
 	f.next = 1e18 // until the door has looked
@@ -90,7 +80,7 @@ func (a *fills) count(w *tally) *fill {
 const firstLook = 0.125
 
 // of returns the fill of a key.
-func (p *fillsPart) of(t *plan.Table, name []byte, now int64) *fill {
+func (p *fillsPart) of(table [16]byte, name []byte, now int64) *fill {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if f := p.young[string(name)]; f != nil {
@@ -98,7 +88,7 @@ func (p *fillsPart) of(t *plan.Table, name []byte, now int64) *fill {
 	}
 	f := p.old[string(name)]
 	if f == nil {
-		f = &fill{table: t.ID, key: string(name[len(t.ID):]), fill: t.Layout.Fill, since: now}
+		f = &fill{table: table, key: string(name[len(table):]), since: now}
 	}
 	if len(p.young) >= fillsEach {
 		p.old, p.young = p.young, nil
@@ -181,11 +171,12 @@ const (
 // sets the next mark.
 func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	doors, rank := o.doors()
-	t := o.tableOf(f.table)
+	t, changing := o.tableOf(f.table)
 	if t == nil {
 		return nil // it was dropped
 	}
-	said, err := o.said(ctx, f, doors)
+	// A mover shares what it copies to the table.
+	said, err := o.said(ctx, f, doors > 1 || changing)
 	if err != nil {
 		f.mu.Lock()
 		f.next = 0 // it is tried again
@@ -199,13 +190,13 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	f.mu.Lock()
 	now := o.x.opts.Now().UnixMicro()
 	at, rows, bytes := f.shard, f.rows, f.bytes
-	own := fullness(f.fill, rows, bytes)
+	own := f.fill.Part(rows, bytes)
 	share := 2.0 / float64(3*doors) // so many directory writes that, with the two of the next shard, there are two for each door
 	estimate, others := own, 0
 	if said.shard == at {
 		others = min(said.doors, doors-1)
 		// Each other door that writes has on average half of a share that it has not shared.
-		estimate += fullness(f.fill, said.rows, said.bytes) + float64(others)*share/2
+		estimate += f.fill.Part(said.rows, said.bytes) + float64(others)*share/2
 	}
 	// A door that has shared nothing may have written as much as this one, or nothing.
 	estimate += float64(doors-1-others) * min(own, share) / 2
@@ -259,12 +250,12 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 }
 
 // said returns how much other doors have written to the shard of a fill, by the directory. An earlier
-// run of this door counts as another door.
-func (o *rollovers) said(ctx context.Context, f *fill, doors int) (sum, error) {
+// run of this door counts as another door. If nobody else shares counts now, said reads them once.
+func (o *rollovers) said(ctx context.Context, f *fill, others bool) (sum, error) {
 	f.mu.Lock()
 	at, said := f.shard, f.said
 	f.mu.Unlock()
-	if doors < 2 && said.shard == at {
+	if !others && said.shard == at {
 		return said, nil
 	}
 	counts, err := o.catalogue.Counts(ctx, f.table, []byte(f.key))
@@ -311,16 +302,19 @@ func (o *rollovers) lead() time.Duration {
 	return o.announcing + o.leaseAndDrift() + o.aheadOfClock + o.clockSkew + 2*o.x.doors.lookEvery()
 }
 
-// tableOf returns a table of strategy rollover of the present State.
-func (o *rollovers) tableOf(id [16]byte) *plan.Table {
+// tableOf returns a table of strategy rollover of the present State, by the id of its physical table, and
+// whether its layout is being changed.
+func (o *rollovers) tableOf(id [16]byte) (t *plan.Table, changing bool) {
 	for _, all := range o.x.state.Load().Tables {
 		for _, t := range all {
-			if t.ID == id && t.Layout.Strategy == shard.Rollover {
-				return t
+			for of := range rollingOf(t) {
+				if of.PhysicalID() == id {
+					return of, t.Change != nil
+				}
 			}
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // leave runs at the door's end. It writes the counts that this door has not shared yet to the directory,
@@ -329,7 +323,7 @@ func (o *rollovers) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
 	defer cancel()
 	for _, f := range o.fills.all() {
-		own := fullness(f.fill, f.rows, f.bytes)
+		own := f.fill.Part(f.rows, f.bytes)
 		if own-f.shared < worthSharing {
 			continue
 		}

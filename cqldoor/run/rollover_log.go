@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -74,32 +75,35 @@ func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover
 }
 
 // rolled catches up with the logs of the entries of strategy rollover, and returns the shards of their
-// keys by table id. It forgets the logs of other tables.
+// keys by the physical tables' ids. It forgets the logs of other tables.
 func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
 	out := map[[16]byte]*shard.Rolled{}
 	for _, e := range entries {
-		if e.Layout.Strategy != shard.Rollover || e.State != registry.Active {
+		if e.State != registry.Active {
 			continue
 		}
-		rolled, err := o.catchUp(ctx, e.ID)
-		if err != nil {
-			return nil, err
+		var ids [][16]byte
+		if e.Layout.Strategy == shard.Rollover {
+			ids = append(ids, e.PhysicalID())
 		}
-		out[e.ID] = rolled
+		if e.Next != nil && e.Next.Strategy == shard.Rollover && e.Second != nil {
+			ids = append(ids, e.Second.ID)
+		}
+		for _, id := range ids {
+			rolled, err := o.catchUp(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			out[id] = rolled
+		}
 	}
 	maps.DeleteFunc(o.logs, func(id [16]byte, _ *readLog) bool {
 		_, there := out[id]
 		return !there
 	})
 	return out, nil
-}
-
-// shards returns how many shards a partition key of a table has.
-func (o *rollovers) shards(table [16]byte, key [][]byte) int {
-	_, has := o.next(table, string(plan.AppendKey(nil, key)))
-	return max(1, has)
 }
 
 // catchUpAll reads the new entries of all logs. If there are any, it publishes a new State. Without a
@@ -115,19 +119,21 @@ func (o *rollovers) catchUpAll(ctx context.Context) error {
 	changed := false
 	for keyspace, tables := range old.Tables {
 		for name, t := range tables {
-			if t.Layout.Strategy != shard.Rollover {
+			fresh, all := false, map[[16]byte]*shard.Rolled{}
+			for of := range rollingOf(t) {
+				o.reading.Lock()
+				rolled, err := o.catchUp(ctx, of.PhysicalID())
+				o.reading.Unlock()
+				if err != nil {
+					return err
+				}
+				all[of.PhysicalID()] = rolled
+				fresh = fresh || rolled != of.Layout.Rolled
+			}
+			if !fresh {
 				continue
 			}
-			o.reading.Lock()
-			rolled, err := o.catchUp(ctx, t.ID)
-			o.reading.Unlock()
-			if err != nil {
-				return err
-			}
-			if rolled == t.Layout.Rolled {
-				continue
-			}
-			now, err := v.tables[keyspace][name].placed(rolled)
+			now, err := v.tables[keyspace][name].placed(all)
 			if err != nil {
 				return err
 			}
@@ -146,12 +152,25 @@ func (o *rollovers) catchUpAll(ctx context.Context) error {
 func rollsOver(s *State) bool {
 	for _, tables := range s.Tables {
 		for _, t := range tables {
-			if t.Layout.Strategy == shard.Rollover {
+			for range rollingOf(t) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// rollingOf yields a table with each of its layouts that is of strategy rollover: the present one, and the one
+// that a change gives it.
+func rollingOf(t *plan.Table) iter.Seq[*plan.Table] {
+	return func(yield func(*plan.Table) bool) {
+		if t.Layout.Strategy == shard.Rollover && !yield(t) {
+			return
+		}
+		if t.Change != nil && t.Change.To.Layout.Strategy == shard.Rollover {
+			yield(t.Change.To)
+		}
+	}
 }
 
 // next returns the number of the first entry of a table's log that this door has not read, and how many

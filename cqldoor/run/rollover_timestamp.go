@@ -22,7 +22,11 @@ const aheadOfClock = 2 * time.Second
 // refuses a timestamp more than aheadOfClock ahead of the store's clock, because shards that are announced
 // later would need the write too. It notes any other timestamp in rollovers.deleted.
 func (p *placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
-	if w.Table.Layout.Strategy != shard.Rollover || w.Adds(b) || !rule.On(rule.NothingFromTheFuture) {
+	t := w.Table
+	if w.To != nil && w.To.Table.Layout.Strategy == shard.Rollover {
+		t = w.To.Table
+	}
+	if t.Layout.Strategy != shard.Rollover || w.Adds(b) || !rule.On(rule.NothingFromTheFuture) {
 		return nil
 	}
 	stamp := p.timeOf(req, params, b)
@@ -30,7 +34,7 @@ func (p *placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.W
 		return wire.Invalidf("write_sharding: under strategy 'rollover', a deletion, a null, a TTL or a write of a collection goes to the shards that its key has now, and its timestamp is %s ahead of the store's clock: "+
 			"it would have to reach shards that come later; use a timestamp of now, or let the door give it", time.Duration(ahead)*time.Microsecond)
 	}
-	at := p.rollovers.latestDeletion(w.Table.ID, math.MinInt64)
+	at := p.rollovers.latestDeletion(t.PhysicalID(), math.MinInt64)
 	for {
 		last := at.Load()
 		if last >= stamp || at.CompareAndSwap(last, stamp) {
@@ -58,8 +62,12 @@ func (o *rollovers) assumeDeletions(v *view) {
 	now := o.x.clock.Now().UnixMicro()
 	for _, tables := range v.tables {
 		for _, t := range tables {
-			if t.entry.Layout.Strategy == shard.Rollover {
-				o.latestDeletion(t.entry.ID, now+o.aheadOfClock.Microseconds())
+			e := t.entry
+			if e.Layout.Strategy == shard.Rollover {
+				o.latestDeletion(e.PhysicalID(), now+o.aheadOfClock.Microseconds())
+			}
+			if e.Next != nil && e.Next.Strategy == shard.Rollover && e.Second != nil {
+				o.latestDeletion(e.Second.ID, now+o.aheadOfClock.Microseconds())
 			}
 		}
 	}

@@ -130,7 +130,7 @@ type reading struct {
 	entries  []*catalog.Entry
 	present  bool                       // keyspace evenkeel exists
 	physical *schema.Schema             // the keyspaces that have entries
-	rolled   map[[16]byte]*shard.Rolled // the shards of the keys of each table of strategy rollover, by table id
+	rolled   map[[16]byte]*shard.Rolled // the shards of the keys of each table of strategy rollover, by the physical table's id
 }
 
 // read reads the store's schema and the catalogue once.
@@ -180,7 +180,7 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	}
 	state := newState()
 	for _, e := range applied {
-		x.add(v, state, e, s.rolled[e.ID])
+		x.add(v, state, e, s.rolled)
 	}
 	last := x.view.Load()
 	anew, taints := x.doors.anew(last, v), x.taints(last, x.state.Load(), v)
@@ -204,7 +204,7 @@ func (x *schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 // add adds the table of entry e to a new State and view. If this door cannot serve the table, because
 // a door of another release made it, add notes that in v.unserved: the door must not forward statements
 // on it as if it were a plain table.
-func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rolled) {
+func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled map[[16]byte]*shard.Rolled) {
 	ks := v.physical.Keyspaces[e.Keyspace]
 	for _, name := range e.Hidden() {
 		v.hidden[syntax.Name{Keyspace: e.Keyspace, Name: name}] = true
@@ -244,23 +244,24 @@ func (x *schemas) add(v *view, state *State, e *catalog.Entry, rolled *shard.Rol
 }
 
 // placed returns the table with its layout. While the layout is being changed, it returns the table with
-// both layouts. rolled has the shards of the keys under strategy rollover.
-func (s *sharded) placed(rolled *shard.Rolled) (*plan.Table, error) {
+// both layouts. rolled has the shards of the keys under strategy rollover, by the physical table's id.
+func (s *sharded) placed(rolled map[[16]byte]*shard.Rolled) (*plan.Table, error) {
 	e := s.entry
-	from := plan.Kept{Layout: e.Layout, Physical: e.Physical, ID: e.PhysicalID()}
-	if rolled != nil {
-		of := *e.Layout
-		of.Rolled = rolled
-		from.Layout = &of
+	kept := func(l *shard.Layout, physical string, id [16]byte) plan.Kept {
+		if rolled := rolled[id]; l.Strategy == shard.Rollover && rolled != nil {
+			of := *l
+			of.Rolled, l = rolled, &of
+		}
+		return plan.Kept{Layout: l, Physical: physical, ID: id}
 	}
-	if e.Change == nil {
+	from := kept(e.Layout, e.Physical, e.PhysicalID())
+	switch {
+	case e.Change == nil:
 		return plan.NewKept(s.logical, from)
+	case e.Second == nil:
+		return plan.NewChanging(s.logical, from, kept(e.Next, e.Physical, e.PhysicalID()), *e.Change)
 	}
-	next := from
-	if next.Layout = e.Next; e.Second != nil {
-		next.Physical, next.ID = e.Second.Physical, e.Second.ID
-	}
-	return plan.NewChanging(s.logical, from, next, *e.Change)
+	return plan.NewChanging(s.logical, from, kept(e.Next, e.Second.Physical, e.Second.ID), *e.Change)
 }
 
 // logOnce logs a warning about an entry, unless it was logged already.

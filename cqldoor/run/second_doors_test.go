@@ -213,12 +213,17 @@ func TestSecondTableBesideAnOldDoor(t *testing.T) {
 	exec(t, s, "ALTER TABLE lived.t WITH write_sharding = {'shards': '4'}")
 }
 
-// TestLeavingRolloverBesideAnotherDoor refuses to change a table of strategy rollover if another door is there.
-func TestLeavingRolloverBesideAnotherDoor(t *testing.T) {
+// TestRolloverBesideAnotherDoor refuses a change from or to strategy rollover if another door is there.
+func TestRolloverBesideAnotherDoor(t *testing.T) {
 	st := embedded(t)
 	s := session(t, serveDoor(t, st, startDoor(t, st, "127.0.0.1:1")), 4)
 	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, PRIMARY KEY (p, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '30'}")
+	exec(t, s, "CREATE TABLE lived.plain (p int, c int, v text, PRIMARY KEY (p, c))")
+	exec(t, s, "CREATE TABLE lived.hashed (p int, c int, v text, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}")
 	startDoor(t, st, "127.0.0.1:2")
 	changeRefused(t, s, "lived.t", "", "other doors are on the store")
+	for _, table := range []string{"lived.plain", "lived.hashed"} {
+		changeRefused(t, s, table, "'strategy': 'rollover', 'rows': '30'", "other doors are on the store")
+	}
 }

@@ -110,13 +110,13 @@ func (g *gathering) rounds(stamp int64, dir plan.Directory) (*rounds, error) {
 	out := &rounds{disjoint: len(g.writes) == 1}
 	draw := g.draw
 	if g.again != nil {
-		draw = g.again
+		draw = g.again // add has drawn for the present layout
 	}
 	for i, w := range g.writes {
 		var m plan.Moving
 		if w.To != nil {
 			var err error
-			if m, err = w.Moving(g.bound[i], stamp, draw, dir); err != nil {
+			if m, err = w.Moving(g.bound[i], stamp, draw, g.draw, dir); err != nil {
 				return nil, err
 			}
 		} else {
@@ -165,7 +165,6 @@ type resolver struct {
 
 // revive copies to the new place what is alive of a write that may be older than a deletion.
 func (r *resolver) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl wire.Consistency) error {
-	carrier := c.Carrier(m.Clustering == nil)
 	old, err := r.look(ctx, c, m, m.Old, cl)
 	if err != nil || !old.There {
 		return err
@@ -173,7 +172,7 @@ func (r *resolver) revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl
 	if err := r.buckets.announceMoved(ctx, c.To, m.Key, m.New.Shard); err != nil {
 		return err
 	}
-	return r.carried(ctx, carrier.Put(m, m.New, old.At(m.Stamp), m.Marker, m.Stamp, m.TTL), cl)
+	return r.carried(ctx, c.Put(m, m.New, old.At(m.Stamp), m.Marker, m.Stamp, m.TTL), cl)
 }
 
 // look reads a row in one of its places, with the times of its cells.
@@ -261,14 +260,13 @@ func (r *resolver) act(ctx context.Context, c *plan.Change, program []reshard.Ac
 		case reshard.CopyNew:
 			if missing := old.Newer(next); missing.There {
 				if err = r.buckets.announceMoved(ctx, c.To, m.Key, m.New.Shard); err == nil {
-					err = r.carried(ctx, carrier.Copy(&m, m.New, old, missing, c.Started), cl)
+					err = r.carried(ctx, c.Copy(&m, m.New, old, missing), cl)
 				}
 			}
 		case reshard.CopyOld:
 			if missing := next.Newer(old); missing.There {
-				at := m.Old.Copied()
-				if err = r.buckets.announceMoved(ctx, c.From, m.Key, at.Shard); err == nil {
-					err = r.carried(ctx, carrier.Copy(&m, at, next, missing, c.Started), cl)
+				if err = r.buckets.announceMoved(ctx, c.From, m.Key, m.Old.Shard); err == nil {
+					err = r.carried(ctx, c.Copy(&m, m.Old, next, missing), cl)
 				}
 			}
 		case reshard.DropOld:
