@@ -48,3 +48,34 @@ func TestCutPartition(t *testing.T) {
 		}
 	}
 }
+
+// TestCutter cuts the partition key out of pairs of items. The second one has, at the place of what was
+// cut out of the first one, the same bytes.
+func TestCutter(t *testing.T) {
+	const key = `"evenkeel.pk":{"S":"k-1"}`
+	for _, c := range []struct{ first, second, rest string }{
+		{`{"a":{"S":"x"},` + key + `,"pk":{"S":"k"}}`, `{"a":{"S":"y"},` + key + `,"pk":{"S":"long"}}`, `{"a":{"S":"y"},"pk":{"S":"long"}}`},
+		{`{` + key + `,"pk":{"S":"k"}}`, `{` + key + `,"pk":{"S":"k"}}`, `{"pk":{"S":"k"}}`},
+		{`{"a":{"S":"x"},` + key + `}`, `{"a":{"S":"y"},` + key + `}`, `{"a":{"S":"y"}}`},
+		{`{"a":{"S":"x"},` + key + `}`, `{"a":{"S":"y"},` + key + `,"pk":{"S":"k"}}`, `{"a":{"S":"y"},"pk":{"S":"k"}}`},
+		{`{"a":{"S":"x"},` + key + `,"pk":{"S":"k"}}`, `{"a":{"S":"y"},` + key + `}`, `{"a":{"S":"y"}}`},
+		{`{` + key + `}`, `{` + key + `,"pk":{"S":"k"}}`, `{"pk":{"S":"k"}}`},
+		{`{` + key + `}`, `{` + key + `}`, `{}`},
+		// A map is before it.
+		{`{"a":{"S":"123456789012"},` + key + `,"pk":{"S":"k"}}`, `{"a":{"M":{"b":{"S":"1"},` + key + `,"pk":{"S":"k"}}},` + key + `,"pk":{"S":"k"}}`, `{"a":{"M":{"b":{"S":"1"},` + key + `,"pk":{"S":"k"}}},"pk":{"S":"k"}}`},
+		// It is the end of a name.
+		{`{"a":{"S":"x"},` + key + `,"pk":{"S":"k"}}`, `{"a23456789012\` + key + `,` + key + `,"pk":{"S":"k"}}`, `{"a23456789012\` + key + `,"pk":{"S":"k"}}`},
+		// Another hidden attribute follows.
+		{`{"a":{"S":"x"},` + key + `,"pk":{"S":"k"}}`, `{"a":{"S":"x"},` + key + `,"evenkeel.s":{"N":"1"}}`, ""},
+		{`{"a":{"S":"x"},` + key + `}`, `{"a":{"S":"x"},` + key + `,"evenkeel.s":{"N":"1"}}`, ""},
+	} {
+		var cuts partitionCutter
+		if _, _, ok := cuts.from(attribute.Encoded(c.first)); !ok {
+			t.Errorf("%s has no partition key", c.first)
+		}
+		rest, size, ok := cuts.from(attribute.Encoded(c.second))
+		if ok != (c.rest != "") || ok && (string(rest) != c.rest || size != len(PartitionKey)+len("k-1")) || !ok && string(rest) != c.second {
+			t.Errorf("%s after %s: %s, %d, %t", c.second, c.first, rest, size, ok)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (s *ShardQuery) Gather(page *Result, shards []int, after *Row) *api.Gather 
 // hides them.
 func (p *placement) partitions(hash attribute.Value, shards []int) []attribute.Value {
 	stem := attribute.KeyText(hash) + "-"
-	text := make([]byte, 0, len(shards)*(len(stem)+len("1000")))
+	text := make([]byte, 0, len(shards)*(len(stem)+len("n2147483647")))
 	ends := make([]int, len(shards))
 	for i, shard := range shards {
 		text = appendPlace(append(text, stem...), shard)
@@ -62,7 +62,7 @@ func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 	row := new(Row)
 	for i, text := range a.Items {
 		*row = Row{Text: text}
-		if text, size, ok := cutPartition(text); ok {
+		if text, size, ok := r.cut.from(text); ok {
 			row.Text, row.Size = text, a.Sizes[i]-size
 		}
 		if err := r.add(row); err != nil {
@@ -97,48 +97,4 @@ func (r *Result) DecodesGathered(a *api.Gathered) int {
 		}
 	}
 	return most
-}
-
-// cutPartition removes the partition key from an item of a table that hides it, in the item's own
-// memory. It returns the size of the attribute. ok is false if another hidden attribute follows, or
-// if the item is not in canonical form, in which names are sorted.
-func cutPartition(item attribute.Encoded) (rest attribute.Encoded, size int, ok bool) {
-	const (
-		name          = `"` + PartitionKey + `":`
-		before, after = `{"S":"`, `"}`
-	)
-	from, to := partitionOf(item)
-	value, isString := bytes.CutPrefix(item[from:to], []byte(before))
-	value, closed := bytes.CutSuffix(value, []byte(after))
-	from -= len(name)
-	if !isString || !closed || from < 1 || string(item[from:from+len(name)]) != name || bytes.IndexByte(value, '\\') >= 0 ||
-		bytes.HasPrefix(item[to:], []byte(`,"`+HiddenPrefix)) {
-		return item, 0, false
-	}
-	switch {
-	case item[to] == ',':
-		to++
-	case item[from-1] == ',':
-		from--
-	}
-	return append(item[:from], item[to:]...), len(PartitionKey) + len(value), true
-}
-
-// partitionOf returns where the value of the partition key is in an item.
-func partitionOf(item attribute.Encoded) (from, to int) {
-	const name, ofMap = `"` + PartitionKey + `":`, `"M":`
-	at := bytes.Index(item, []byte(name))
-	// The name is that of an attribute of the item, unless a map is before it, or it is the end of a
-	// longer name: a backslash is before a quotation mark that belongs to a name.
-	if at < 1 || item[at-1] == '\\' || bytes.Contains(item[:at], []byte(ofMap)) {
-		return member(item, PartitionKey)
-	}
-	from = at + len(name)
-	if n := bytes.IndexByte(item[from:], '}'); n >= 0 {
-		to = from + n + 1
-	}
-	if to == 0 || bytes.Count(item[from:to], []byte{'"'}) != len(`""""`) { // the value has a brace
-		return member(item, PartitionKey)
-	}
-	return from, to
 }

@@ -15,6 +15,7 @@ type Result struct {
 	last  *Row
 	full  bool
 	own   int // how many items share no memory with a gathered answer
+	cut   partitionCutter
 
 	decoder attribute.Decoder // of one row at a time
 	keys    attribute.Decoder // of rows' sort keys

@@ -5,8 +5,10 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // BenchmarkQuery reads pages of a partition key with items of 1 KB: from a plain table, and from 1,
@@ -36,36 +38,72 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// BenchmarkNewest reads the newest hundred items of a partition key: from a plain table that has no
-// others, and from one of 10,000 buckets of time with ten items or a hundred each.
+// BenchmarkNewest reads the newest hundred items of a partition key: of a plain table that has no others,
+// and of tables with 10,000 buckets of time where the newest bucket has the hundred, or the newest ten have ten each.
+// In turn, it reports the ratio of the medians to that of the plain table.
+//
+//	go test ./dynamodoor/run -run '^$' -bench Newest
 func BenchmarkNewest(b *testing.B) {
-	for _, c := range []struct{ buckets, items int }{{0, 100}, {10_000, 10}, {10_000, 100}} {
-		s := start(b, 1)
-		text := strings.Replace(timedTable("S", "bucket=1h"), `"Tags"`, `"Nothing"`, 1)
-		if c.buckets > 0 {
-			text = timedTable("S", "bucket=1h")
+	const buckets, newest = 10_000, 100
+	s := start(b, 1)
+	tables := []string{"plain", "one", "ten"}
+	for _, table := range tables {
+		text := strings.Replace(timedTable("S", "bucket=1h"), `"Tab"`, `"`+table+`"`, 1)
+		if table == "plain" {
+			text = strings.Replace(text, `"Tags"`, `"Nothing"`, 1)
 		}
 		must(b, s, "CreateTable", text)
-		for bucket := range max(1, c.buckets) {
-			var puts []string
-			for i := range c.items {
-				puts = append(puts, fmt.Sprintf(`{"PutRequest":{"Item":{"h":{"S":"a"},"r":{"S":"%s#%03d"},"x":{"S":"a line of a log"}}}}`, at(bucket), i))
-				if len(puts) == 25 || i == c.items-1 {
-					must(b, s, "BatchWriteItem", `{"RequestItems":{"Tab":[`+strings.Join(puts, ",")+`]}}`)
-					puts = nil
-				}
-			}
+	}
+	put := func(table string, bucket, item int) string {
+		return fmt.Sprintf(`{"PutRequest":{"Item":{"h":{"S":"a"},"r":{"S":"%s#%03d"},"x":{"S":"a line of a log"}}}}`, at(bucket), item)
+	}
+	puts := map[string][]string{}
+	for i := range buckets {
+		for _, table := range tables[1:] {
+			puts[table] = append(puts[table], put(table, i, 0))
 		}
-		b.Run(fmt.Sprintf("buckets=%d/items=%d", c.buckets, c.items), func(b *testing.B) {
-			body := []byte(strings.TrimSuffix(wholeKey, "}") + `,"ScanIndexForward":false,"Limit":100}`)
-			var dst []byte
+	}
+	for i := range newest {
+		puts["plain"] = append(puts["plain"], put("plain", buckets, i))
+		puts["one"] = append(puts["one"], put("one", buckets, i))
+		puts["ten"] = append(puts["ten"], put("ten", buckets+i/10, i))
+	}
+	for _, table := range tables {
+		for some := range slices.Chunk(puts[table], 25) {
+			must(b, s, "BatchWriteItem", `{"RequestItems":{"`+table+`":[`+strings.Join(some, ",")+`]}}`)
+		}
+	}
+	var dst []byte
+	read := func(b *testing.B, table string) {
+		body := []byte(strings.Replace(strings.TrimSuffix(wholeKey, "}")+`,"ScanIndexForward":false,"Limit":100}`, `"Tab"`, `"`+table+`"`, 1))
+		var err error
+		if dst, err = s.Do(context.Background(), "Query", body, dst[:0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, table := range tables {
+		b.Run(table, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				var err error
-				if dst, err = s.Do(context.Background(), "Query", body, dst[:0]); err != nil {
-					b.Fatal(err)
-				}
+				read(b, table)
 			}
 		})
 	}
+	b.Run("in turn", func(b *testing.B) {
+		took := map[string][]time.Duration{}
+		for b.Loop() {
+			for _, table := range tables {
+				from := time.Now()
+				read(b, table)
+				took[table] = append(took[table], time.Since(from))
+			}
+		}
+		median := func(table string) float64 {
+			slices.Sort(took[table])
+			return float64(took[table][len(took[table])/2])
+		}
+		for _, table := range tables[1:] {
+			b.ReportMetric(median(table)/median("plain"), table+"/plain")
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -75,13 +76,16 @@ type gatherer struct {
 	vain       []int    // partitions without items, if they are in order
 	start, end []byte   // the keys of a portion
 	rooms      [][]byte // memory for items
+
+	items []attribute.Encoded // of the answer
+	sizes []int
 }
 
 // begin begins a page in the memory of an earlier one.
 func (g *gatherer) begin(c *Call, r *reading) *gatherer {
 	*g = gatherer{
 		reading: r, c: c, parts: g.parts[:0], page: heap[gatheredItem]{g.page.all[:0], g.page.before}, open: heap[*part]{g.open.all[:0], g.open.before},
-		start: g.start, end: g.end, rooms: g.rooms,
+		start: g.start, end: g.end, rooms: g.rooms, items: g.items[:0], sizes: g.sizes[:0],
 	}
 	if g.page.before == nil {
 		g.page.before = func(a, b *gatheredItem) bool { return g.compare(a.key(), a.part, b.key(), b.part) > 0 }
@@ -100,7 +104,8 @@ func (g *gatherer) forget() {
 
 // size returns the number of bytes that the memory for items has.
 func (g *gatherer) size() int {
-	n := 0
+	const ofItem = 24 + 8 // bytes in items and sizes
+	n := cap(g.items) * ofItem
 	for _, room := range g.rooms {
 		n += cap(room)
 	}
@@ -253,7 +258,7 @@ func (g *gatherer) inOrder(ctx context.Context, prefix []byte, partitions []attr
 		}
 		p := &g.parts[i]
 		for ok := g.seek(p); ok; ok = g.advance() {
-			size, err := g.keep(g.it.Key()[len(p.key):], i)
+			size, err := g.keep(nil, i)
 			if err != nil {
 				return err
 			}
@@ -369,7 +374,7 @@ func (g *gatherer) take(key []byte, part int) (int, error) {
 	return size, nil
 }
 
-// keep adds the item at the iterator behind the page's items, and returns its size.
+// keep adds the item at the iterator behind the page's items, and returns its size. key is for compare.
 func (g *gatherer) keep(key []byte, part int) (int, error) {
 	value, err := g.it.ValueAndErr()
 	if err != nil {
@@ -396,7 +401,8 @@ func (g *gatherer) keep(key []byte, part int) (int, error) {
 // answer returns the page.
 func (g *gatherer) answer() *api.Gathered {
 	n := len(g.page.all)
-	out := &api.Gathered{Items: make([]attribute.Encoded, n), Sizes: make([]int, n), More: g.complete(), Read: g.read, Vain: g.vain}
+	g.items, g.sizes = slices.Grow(g.items, n)[:n], slices.Grow(g.sizes, n)[:n]
+	out := &api.Gathered{Items: g.items, Sizes: g.sizes, More: g.complete(), Read: g.read, Vain: g.vain}
 	for i := n - 1; i >= 0; i-- {
 		var item gatheredItem
 		if g.order {

@@ -103,8 +103,9 @@ func Expected(wanted, rows, read int) int {
 // PlacesOf returns the places of buckets, in order.
 func (g Grid) PlacesOf(buckets []int64) []int {
 	out := make([]int, 0, len(buckets)*g.Shards)
-	for _, b := range slices.Sorted(slices.Values(buckets)) {
+	for _, b := range buckets {
 		out = g.AppendPlaces(out, b)
 	}
+	slices.Sort(out)
 	return out
 }
