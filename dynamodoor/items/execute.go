@@ -69,7 +69,7 @@ func (r *Runner) attempt(ctx context.Context, q api.Request, by *uses, use func(
 		return r.Permitted(ctx, q, err)
 	}
 	if by.Shifts(q) {
-		return r.shifted(ctx, q, &by.Pinned, use)
+		return r.shifted(ctx, q, by, use)
 	}
 	if d, ok := p.(*plan.Direct); ok && d.Filled != nil {
 		if err := r.fill(ctx, d, q, by, use); err != errAgain {

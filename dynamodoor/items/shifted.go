@@ -47,15 +47,32 @@ func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
 }
 
 // shifted carries out a request on tables whose layout is being changed.
-func (r *Runner) shifted(ctx context.Context, q api.Request, by *tables.Pinned, use func(api.Response) error) error {
-	err := r.ShiftStore(by, time.Now().Add(r.RetryFor)).Do(ctx, q, use)
+func (r *Runner) shifted(ctx context.Context, q api.Request, by *uses, use func(api.Response) error) error {
+	s := r.ShiftStore(&by.Pinned, time.Now().Add(r.RetryFor))
+	s.Tables = by.table
+	err := s.Do(ctx, q, use)
 	if errors.Is(err, shift.ErrBehind) && r.Tables.Shared() {
 		if err := r.Tables.Renew(ctx, 0); err != nil {
 			return err
 		}
-		if r.Tables.Changed(by) {
+		if r.Tables.Changed(&by.Pinned) {
 			return errOver
 		}
 	}
 	return err
+}
+
+// table returns the table with a name, for a plan. One of strategy rollover knows the bounds of the
+// partition keys that the request uses.
+func (by *uses) table(name string) *plan.Table {
+	t := by.Table(name)
+	if t == nil || !t.Rolls() {
+		return t
+	}
+	return t.Rolling(func(key string) *plan.Rolled {
+		if u, ok := by.rolled[key]; ok {
+			return &u.state.Rolled
+		}
+		return nil
+	})
 }

@@ -452,3 +452,30 @@ func TestKeyThatAgesWhileItIsJudged(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestsOverAChangeAndARollover checks that requests on several tables find and put items of a table
+// of strategy rollover in their shards, while the layout of another table in them is being changed.
+func TestRequestsOverAChangeAndARollover(t *testing.T) {
+	r, store := startHasty(t)
+	must(t, r, "CreateTable", rolledTable("S", "rows=10"))
+	must(t, r, "CreateTable", otherTab(shardedTable))
+	for n := range 25 {
+		putAt(t, r, "a", fmt.Sprintf("%04d", n))
+	}
+	must(t, r, "TagResource", otherTab(changeTo(3)))
+	must(t, r, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"Other","Item":{"h":{"S":"a"},"r":{"S":"1"}}}},{"Put":{"TableName":"Tab","Item":`+bucketItem("0030")+`}}]}`)
+	must(t, r, "BatchWriteItem", `{"RequestItems":{"Other":[{"PutRequest":{"Item":{"h":{"S":"a"},"r":{"S":"2"}}}}],"Tab":[{"PutRequest":{"Item":`+bucketItem("0031")+`}}]}}`)
+	for _, key := range []string{"0030", "0031"} {
+		if m := must(t, r, "GetItem", `{"TableName":"Tab","Key":`+bucketItem(key)+`}`); m["Item"] == nil {
+			t.Errorf("item %s is not found: %v", key, placesOf(t, store))
+		}
+	}
+	m := must(t, r, "BatchGetItem", `{"RequestItems":{"Other":{"Keys":[`+bucketItem("1")+`]},"Tab":{"Keys":[`+bucketItem("0024")+`]}}}`)
+	if got := m["Responses"].(map[string]any)["Tab"]; len(got.([]any)) != 1 {
+		t.Errorf("BatchGetItem: %v", m)
+	}
+	m = must(t, r, "TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"Other","Key":`+bucketItem("1")+`}},{"Get":{"TableName":"Tab","Key":`+bucketItem("0024")+`}}]}`)
+	if got := m["Responses"].([]any)[1].(map[string]any); got["Item"] == nil {
+		t.Errorf("TransactGetItems: %v", m)
+	}
+}
