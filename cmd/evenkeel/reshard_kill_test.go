@@ -285,6 +285,17 @@ func TestKilledWhileChanging(t *testing.T) {
 			return fmt.Sprintf("'strategy': 'time', 'by': 'c', 'bucket': '%dm', 'shards': '%d'", 1+r.IntN(9), 1+r.IntN(3))
 		})
 	})
+	t.Run("rollover", func(t *testing.T) {
+		killedWhileChanging(t, byThree, func(r *rand.Rand) string {
+			switch r.IntN(4) {
+			case 0:
+				return fmt.Sprintf("'strategy': 'calculated', 'shards': '%d'", 1+r.IntN(9))
+			case 1:
+				return fmt.Sprintf("'strategy': 'time', 'by': 'c', 'bucket': '%dm'", 1+r.IntN(9))
+			}
+			return fmt.Sprintf("'strategy': 'rollover', 'rows': '%d'", 10+r.IntN(30))
+		})
+	})
 	t.Run("keys", func(t *testing.T) {
 		killedWhileChanging(t, byThree, func(r *rand.Rand) string {
 			return fmt.Sprintf("'key': '%d', 'shards': '%d'", r.IntN(killPartitions), 1+r.IntN(9))
