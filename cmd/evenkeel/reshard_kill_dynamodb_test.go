@@ -187,6 +187,18 @@ func checkItems(t *testing.T, c *dynamodb.Client, ledgers []*ledger) []string {
 	return faults
 }
 
+// comparePartition returns a fault for each item of partition p that a Query of the partition shows
+// otherwise than the Scan. A write without an answer cannot take effect between the two: an item moves
+// by a transaction.
+func comparePartition(p int, one, scan map[[2]int]int) (faults []string) {
+	for at, v := range scan {
+		if got, is := one[at]; at[0] == p && (!is || got != v) {
+			faults = append(faults, fmt.Sprintf("a Query of partition %d shows item %v as %d, %v; the Scan as %d", p, at, got, is, v))
+		}
+	}
+	return faults
+}
+
 // askJSON sends a request whose body is JSON.
 func askJSON(t *testing.T, m *mortal, operation, body string) map[string]any {
 	t.Helper()
