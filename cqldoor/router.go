@@ -93,11 +93,11 @@ type Request struct {
 	// measured when the request ends. Nil: not counted.
 	Fan *observe.Fan
 
-	// Stamp is for the router: the write time that it has given the request, if any. The router
-	// uses the same time if it executes the request again.
+	// Stamp is the write time that the router has given the request; 0: none. The router uses the
+	// same time if it executes the request again.
 	Stamp int64
 
-	// Term is the term in which the request was judged (Standing).
+	// Term is the door's term when the router judged the request. See Standing.
 	Term uint32
 
 	premise Premise // of a request that is kept

@@ -113,9 +113,9 @@ func (w *world) rolledRows(e *catalog.Entry) map[string]string {
 	return out
 }
 
-// TestMoveToRollover gives a plain table and a sharded one strategy rollover at rest. The keys get as many
-// shards as their rows fill. No shard is opened before a barrier has passed after its announcement, nor any
-// row copied before.
+// TestMoveToRollover changes a plain table and a sharded table to strategy rollover. No client uses them
+// meanwhile. Each key gets as many shards as its rows fill. The mover announces these shards, and then waits
+// at a barrier. It opens no shard and copies no row before it has passed the barrier.
 func TestMoveToRollover(t *testing.T) {
 	for name, made := range map[string]func(*testing.T) (*world, map[string]string){"plain": newPlainWorld, "sharded": newShardedWorld} {
 		w, want := made(t)

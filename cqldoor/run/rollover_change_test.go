@@ -15,9 +15,9 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// TestLiveRollover gives a table of strategy rollover, which clients read and write all the time, shards by a
-// hash, after a change that is taken back. Keys get further shards meanwhile. No request fails, and every
-// answer equals that of a table that does not change.
+// TestLiveRollover changes a table from strategy rollover to shards by a hash, while clients read and write
+// it. The test takes the first change back. During the changes, keys get further shards. No request may fail.
+// Every answer must equal that of a table that does not change.
 func TestLiveRollover(t *testing.T) { onStores(t, liveRollover) }
 
 func liveRollover(t *testing.T, st store.Store) {
@@ -42,9 +42,10 @@ func liveRollover(t *testing.T, st store.Store) {
 	}
 }
 
-// TestLiveToRollover gives a sharded table, which clients read and write all the time, strategy rollover, after a
-// change that is taken back, then other limits of its shards, and shards by a hash again. No request fails, and
-// every answer equals that of a table that does not change.
+// TestLiveToRollover changes a table from shards by a hash to strategy rollover, while clients read and write
+// it. The test takes the first change back. After the second one it changes the limits of the shards, and then
+// changes the table to shards by a hash again. No request may fail. Every answer must equal that of a table
+// that does not change.
 func TestLiveToRollover(t *testing.T) { onStores(t, liveToRollover) }
 
 func liveToRollover(t *testing.T, st store.Store) {

@@ -68,7 +68,8 @@ func (x ownerOf) findShown(all []int) (owner plan.Position, err error) {
 	return owner, nil
 }
 
-// probe calls f for each row that plan.Select.Probe reads from some shards of a logical partition.
+// probe reads the first rows of some shards of a logical partition (plan.Select.Probe). It calls f for
+// each row.
 func (x ownerOf) probe(shards []int, limit int, f func(clustering [][]byte, shard int)) error {
 	var fetches []fetch
 	for _, g := range x.together(x.key, shards, x.group(presenceGroup)) {

@@ -33,9 +33,9 @@ func (s *Slice) End() attribute.Value {
 	return i.high
 }
 
-// Slices yields the slices that the Query reads, in the order of the answer. list returns the directory's
-// list of a logical partition whose last possible bucket is last. There is always a first slice with a
-// shard, because the store must decide whether the client may read the table.
+// Slices yields the slices that the Query reads, in the order of the answer. list returns the buckets that
+// the directory has of a logical partition. No bucket of the partition can be later than last. Slices always
+// yields a slice with a shard, because the store must decide whether the client may read the table.
 func (f *Fanout) Slices(list func(partition string, last int64) timebucket.Directory) iter.Seq2[*Slice, error] {
 	c := cutter{&f.ShardQuery, list}
 	return func(yield func(*Slice, error) bool) {

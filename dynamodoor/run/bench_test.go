@@ -38,9 +38,10 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// BenchmarkNewest reads the newest hundred items of a partition key: of a plain table that has no others,
-// and of tables with 10,000 buckets of time where the newest bucket has the hundred, or the newest ten have ten each.
-// In turn, it reports the ratio of the medians to that of the plain table.
+// BenchmarkNewest reads the newest 100 items of a partition key from three tables in turn. The plain table
+// has only these 100 items. The other two tables have 10,000 buckets of time. In one, the newest bucket has
+// the 100 items. In the other, each of the newest ten buckets has ten. The benchmark divides the median time
+// of each table by that of the plain table, and reports the ratio.
 //
 //	go test ./dynamodoor/run -run '^$' -bench Newest
 func BenchmarkNewest(b *testing.B) {

@@ -364,8 +364,9 @@ func (h *indexHistory) run(actions int) {
 	}
 }
 
-// TestIndexesAcrossChanges checks reads of indexes, page by page, with any steps of layout changes
-// between their pages. They must show each item that does not change once, in the index's order.
+// TestIndexesAcrossChanges reads indexes page by page. Between two pages, the table's layout may change by any
+// number of steps. A read must show each item once that no client changes. It must show the items in the
+// index's order.
 func TestIndexesAcrossChanges(t *testing.T) {
 	t.Logf("-args -indexes.seed=%d", *indexSeed)
 	between, steps := 0, map[string]int{}

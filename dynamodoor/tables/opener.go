@@ -20,9 +20,9 @@ import (
 	"github.com/evenkeel/evenkeel/registry"
 )
 
-// opener makes entries in use from entries of the catalogue and descriptions of physical tables, and
-// settles operations that were left half-way. It does not know which tables the door uses, and needs no
-// lock.
+// opener reads a table's entry in the catalogue and the description of its physical table, and makes an
+// Entry of both. If a door has left an operation half done, the opener finishes it or takes it back. The
+// opener does not know which tables the door uses. It needs no lock.
 type opener struct {
 	backend backend.Store
 	catalog *catalog.Catalog

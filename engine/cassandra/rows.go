@@ -28,14 +28,14 @@ type rows interface {
 
 var _ rows = (*storage.Iterator)(nil)
 
-// virtualPartition is a partition of a system table, its rows in order.
+// virtualPartition is a partition of a system table. Its rows are in clustering order.
 type virtualPartition struct {
 	token int64
 	key   []byte
 	rows  []virtualRow
 }
 
-// virtualRow is a row of a system table. row makes it.
+// virtualRow is a row of a system table. The function row builds the row when a read needs it.
 type virtualRow struct {
 	clustering [][]byte
 	row        func() storage.Row
