@@ -15,17 +15,23 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
+// livedWith creates table lived.t with a layout at a door of its own.
+func livedWith(t *testing.T, st store.Store, layout string) *lived {
+	s := session(t, serveDoor(t, st, startRouter(t, st)), 4)
+	l := livedAt(t, st, s)
+	exec(t, s, "CREATE TABLE lived.t (p int, c bigint, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = "+layout)
+	return l
+}
+
 // TestLiveRollover changes a table from strategy rollover to shards by a hash, while clients read and write
 // it. The test takes the first change back. During the changes, keys get further shards. No request may fail.
 // Every answer must equal that of a table that does not change.
 func TestLiveRollover(t *testing.T) { onStores(t, liveRollover) }
 
 func liveRollover(t *testing.T, st store.Store) {
-	s := session(t, serveDoor(t, st, startRouter(t, st)), 4)
-	l := livedAt(t, st, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
-	exec(t, s, "CREATE TABLE lived.t (p int, c bigint, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '30'}")
+	l := livedWith(t, st, "{'strategy': 'rollover', 'rows': '30'}")
 	before := l.entry()
 	l.live(4, func() {
 		l.change(ctx, "", "rollback")
@@ -49,11 +55,9 @@ func liveRollover(t *testing.T, st store.Store) {
 func TestLiveToRollover(t *testing.T) { onStores(t, liveToRollover) }
 
 func liveToRollover(t *testing.T, st store.Store) {
-	s := session(t, serveDoor(t, st, startRouter(t, st)), 4)
-	l := livedAt(t, st, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
-	exec(t, s, "CREATE TABLE lived.t (p int, c bigint, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+	l := livedWith(t, st, "{'shards': '4'}")
 	before := l.entry()
 	const rolls = "'strategy': 'rollover', 'rows': '15'"
 	l.live(4, func() {
