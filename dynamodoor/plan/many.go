@@ -84,6 +84,9 @@ func unexpected(r api.Response) error {
 	return exception.New(exception.InternalServerError, "an answer of type %T, which its request does not have", r)
 }
 
+// ErrRepeated is AWS's error for a batch that contains an item twice.
+var ErrRepeated = exception.Invalid("Provided list of item keys contains duplicates")
+
 func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
 	sharded := physicalTables{}
 	var toFind []sought
@@ -186,7 +189,7 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 				}
 			}
 			if err != nil {
-				return nil, err
+				return nil, t.firstError(q.Tables[i].Writes[:j], err)
 			}
 			bt.Writes[j] = w
 		}
@@ -226,12 +229,28 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	}}, nil
 }
 
+// firstError returns the error of a batch in which a write on table t is wrong, given the writes on t
+// before it. AWS judges the writes in their order, so it reports an item that they repeat, and not err.
+func (t *Table) firstError(before []api.BatchWrite, err error) error {
+	seen := map[string]bool{}
+	for _, w := range before {
+		at := w.Key
+		if at == nil {
+			at = w.Item
+		}
+		key := string(t.KeyOf(at).Encode())
+		if seen[key] {
+			return ErrRepeated
+		}
+		seen[key] = true
+	}
+	return err
+}
+
 // checkBatchPut checks an item as checkPut does, but with the message that AWS uses in batches.
 func checkBatchPut(t *Table, item attribute.Item) (attribute.Item, error) {
-	for _, name := range t.Logical.Key.Names(nil) {
-		if v, ok := item.Get(name); !ok || v.Kind() != t.Logical.Type(name) {
-			return nil, exception.Invalid("The provided key element does not match the schema")
-		}
+	if err := t.Logical.CheckKey(item.Only(t.Logical.Key.Names(nil)...)); err != nil {
+		return nil, err
 	}
 	return t.checkPut(item, nil)
 }

@@ -7,13 +7,10 @@ import (
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
-	"github.com/evenkeel/evenkeel/dynamo/exception"
+	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 )
 
 // The door reads and writes the moving items of a batch one by one, and the others as usual.
-
-// errTwice is AWS's error for a batch that contains an item twice.
-var errTwice = exception.Invalid("Provided list of item keys contains duplicates")
 
 // part splits a table's items into those that do not move and those that do.
 func part[T any](t *Table, all []T, key func(T) attribute.Item) (stay, going []T, err error) {
@@ -24,7 +21,7 @@ func part[T any](t *Table, all []T, key func(T) attribute.Item) (stay, going []T
 	for _, x := range all {
 		k := string(t.Old.KeyOf(key(x)).Encode())
 		if seen[k] {
-			return nil, nil, errTwice
+			return nil, nil, plan.ErrRepeated
 		}
 		seen[k] = true
 		it, err := t.of(key(x))
