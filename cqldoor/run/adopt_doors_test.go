@@ -126,6 +126,7 @@ func adoptionSeesEarlierWrites(t *testing.T, st store.Store) {
 			slow := &heldStore{Store: st, mark: "'late'", hold: make(chan struct{})}
 			// A door whose lease ends on a busy machine does not know the outcome of its write.
 			long := func(o *Options) { o.Lease = 4 * time.Second }
+			forgetLease(t, st)
 			s := newSceneOf(t, st, startDoorWith(t, st, "a:1", long))
 			h := newHandmade(s, "forwarded", 40, at)
 			b := serveDoor(t, deaf{slow}, startDoorWith(t, deaf{slow}, "b:1", long))
@@ -153,6 +154,25 @@ func adoptionSeesEarlierWrites(t *testing.T, st store.Store) {
 			refused(h, <-adopted)
 		})
 	}
+}
+
+// forgetLease lets the test's first door say how long leases are, and after the test the next one. In a
+// store, the first door ever has said it for all later ones, which wait as long for each DDL.
+func forgetLease(t *testing.T, st store.Store) {
+	t.Helper()
+	forget := func() {
+		s := catalog.NewSession(st)
+		defer s.Close()
+		rows, err := s.Query(context.Background(), wire.One, "SELECT table_name FROM system_schema.tables WHERE keyspace_name = 'evenkeel' AND table_name = 'settings'")
+		if err == nil && len(rows) > 0 {
+			_, err = s.Query(context.Background(), wire.One, "DELETE FROM evenkeel.settings WHERE name = 'lease'")
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	forget()
+	t.Cleanup(forget)
 }
 
 // TestAdoptionAtSeveralDoors adopts a table at one door, and gives it back at another one. When the
