@@ -11,14 +11,16 @@ LOOKTIME ?= 2m
 # After this time the tests of a package hang. The slowest package takes eight minutes on two
 # idle cores, and forty on two very busy ones.
 HUNG     = 60m
+# `make lint` vets all packages.
+TEST     = $(GO) test -vet=off -timeout $(HUNG)
 
 # Each package with what its tests import. Those that name no foreign engine and no
 # browser need nothing but Go; those that name Cassandra share one, so they run one
 # at a time.
 TESTED     = $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./...
 HERMETIC   = $$($(TESTED) | awk '!/testkit\/(cassandra|dynalite|chromium)/ {print $$1}')
-# Those among them in which a goroutine starts. In pure packages none does, unless in their tests.
-RACED      = $$(for p in $(HERMETIC); do d=$${p\#*/*/*/}; grep -qx "$$d" internal/lint/pure.txt && ! grep -qE '^\s*go (func|[A-Za-z.]+)\(|\.Go\(' $$d/*.go || echo $$p; done)
+# Those among them in which a goroutine starts. In pure packages none does, unless in their tests; nor in two of the tests' own.
+RACED      = $$(for p in $(HERMETIC); do d=$${p\#*/*/*/}; printf '%s\n' internal/lint internal/testkit/drawn | cat - internal/lint/pure.txt | grep -qx "$$d" && ! grep -qE '^\s*go (func|[A-Za-z.]+)\(|\.Go\(' $$d/*.go || echo $$p; done)
 ALONE      = $$($(TESTED) | awk '!/testkit\/cassandra/ {print $$1}')
 CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ && $$1 !~ /\/(catalog|cqldoor|cqldoor\/run)$$/ {print $$1}')
 # In these packages the tests in front of a real Cassandra run under the race detector, except UNRACED: tests that
@@ -37,20 +39,20 @@ build: ## bin/evenkeel
 	$(GO) build -o bin/evenkeel ./cmd/evenkeel
 
 check: ## the tests that need nothing but Go: no network, no other engine, and of the explorations a part
-	$(GO) test -short -timeout $(HUNG) $(HERMETIC)
+	$(TEST) -short $(HERMETIC)
 
 # The tests in front of Cassandra wait for most of the time. So the tests that need none run beside them.
 test: deps lint ## everything, against a real Cassandra, cqlsh and the drivers
 	$(MAKE) --no-print-directory -j 2 test-alone test-cassandra
 
 test-alone:
-	$(GO) test -p 1 -timeout $(HUNG) $(ALONE)
+	$(TEST) -p 1 $(ALONE)
 	$(MAKE) --no-print-directory race-alone
 	$(GO) test -modfile=internal/promrules/module/go.mod internal/promrules/rules_test.go
 
 test-cassandra:
-	$(WITH) $(GO) test -p 1 -timeout $(HUNG) $(CASSANDRA)
-	$(WITH) $(GO) test -timeout $(HUNG) -run '$(UNRACED)' ./cqldoor/run
+	$(WITH) $(TEST) -p 1 $(CASSANDRA)
+	$(WITH) $(TEST) -run '$(UNRACED)' ./cqldoor/run
 	$(MAKE) --no-print-directory race-cassandra
 	$(WITH) $(GO) run ./internal/testkit/cmd/soak -for $(LOOKTIME) -report
 
@@ -58,10 +60,10 @@ race: race-alone race-cassandra ## the tests under the race detector, the CQL do
 
 # Properties are tried with fewer cases (-short): the detector needs each line to run, not each value.
 race-alone:
-	$(GO) test -race -short -p 1 -timeout $(HUNG) $(RACED)
+	$(TEST) -race -short -p 1 $(RACED)
 
 race-cassandra:
-	$(WITH) $(GO) test -race -p 1 -timeout $(HUNG) -skip '$(UNRACED)' $(RACEDSTORE)
+	$(WITH) $(TEST) -race -p 1 -skip '$(UNRACED)' $(RACEDSTORE)
 
 test-apps: deps build ## the storage tests of real applications, on the stores and on evenkeel; APPS chooses, UPDATE=yes writes docs/applications.md
 	$(GO) build -o bin/apps ./internal/apps

@@ -370,7 +370,11 @@ func (h *indexHistory) run(actions int) {
 func TestIndexesAcrossChanges(t *testing.T) {
 	t.Logf("-args -indexes.seed=%d", *indexSeed)
 	between, steps := 0, map[string]int{}
-	for n := range *indexWorld {
+	worlds := *indexWorld
+	if testing.Short() {
+		worlds = min(worlds, 5)
+	}
+	for n := range worlds {
 		h := &indexHistory{r: rand.New(rand.NewPCG(*indexSeed, uint64(n))), items: map[string]map[string]string{}, still: map[string]bool{}, steps: steps}
 		one := func(t *testing.T) {
 			if h.t = t; h.mover == nil {
@@ -400,7 +404,7 @@ func TestIndexesAcrossChanges(t *testing.T) {
 	}
 	t.Logf("%d reads began before a change and ended after it; steps %v", between, steps)
 	for _, step := range []string{"looking", "stubbing", "moving", "closing", "settled", "cleaning", "to buckets"} {
-		if steps[step] == 0 && !t.Failed() {
+		if steps[step] == 0 && worlds == *indexWorld && !t.Failed() {
 			t.Errorf("no history was in step %s", step)
 		}
 	}

@@ -265,7 +265,10 @@ func TestDamage(t *testing.T) {
 					ways["an older copy"] = old
 				}
 				counts, listed := map[string]int{}, h.listed(t, name)
-				for _, way := range slices.Sorted(maps.Keys(ways)) {
+				for i, way := range slices.Sorted(maps.Keys(ways)) {
+					if testing.Short() && i%4 != 0 {
+						continue
+					}
 					d := maps.Clone(h.late)
 					if d[name] = ways[way]; ways[way] == nil {
 						delete(d, name)
