@@ -103,7 +103,7 @@ func (s *ranker) extras(d *Design) []Extra {
 			return slices.EqualFunc(x.design.Partition, e.design.Partition, func(p, q profile.Part) bool { return p.Column == q.Column })
 		})
 		e.Bucket = s.bucketColumnOf(e.design)
-		e.Why = fmt.Sprintf("serves %s, which the table's key does not", lines(e.Lines))
+		e.Why = fmt.Sprintf("serves %s, %swhich the table's key does not", lines(e.Lines), s.tinyPart(e.Lines))
 		if t := s.sparse(e.design); t != "" {
 			e.Why += "; " + t
 		}

@@ -36,6 +36,22 @@ SELECT * FROM g.bookings WHERE patient = ? -- 8/s`, bookings())
 	}
 }
 
+// TestShareOfFurtherTable checks that the verdict says how small a part of the load a further table is for.
+func TestShareOfFurtherTable(t *testing.T) {
+	for rate, want := range map[string]string{
+		"8/s":   "serves line 3, which the table's key does not",
+		"3/min": "serves line 3, under 0.1% of the load, which the table's key does not",
+	} {
+		r := advisedOf(t, `INSERT INTO g.bookings (booking, doctor, patient, begins) VALUES (?, ?, ?, ?) -- 2/s
+SELECT * FROM g.bookings WHERE doctor = ? AND begins >= ? AND begins < ? -- 300/s
+SELECT * FROM g.bookings WHERE patient = ? -- `+rate, bookings())
+		extras := r.Candidates[0].Extras
+		if len(extras) != 1 || !strings.HasPrefix(extras[0].Why, want) {
+			t.Errorf("%s: %+v, not %s", rate, extras, want)
+		}
+	}
+}
+
 // TestUnservedByRate checks that the way out for an unserved query depends on how often it is asked.
 func TestUnservedByRate(t *testing.T) {
 	for rate, filters := range map[string]bool{"50/s": false, "5/h": true} {

@@ -58,6 +58,23 @@ func (s *traffic) tiny(q *queries.Query) bool {
 	return q.Rate < smallShare*asked && s.tooDear(q.Rate)
 }
 
+// tinyPart says what part of the load some lines are, if it is less than tinyShare; "" otherwise.
+func (s *facts) tinyPart(asked []int) string {
+	share := 0.0
+	for i := range s.qs {
+		if q := &s.qs[i]; slices.Contains(asked, q.Line) {
+			if q.Rate == 0 {
+				return ""
+			}
+			share += s.shareOf(q)
+		}
+	}
+	if share >= tinyShare {
+		return ""
+	}
+	return percent(share) + " of the load, "
+}
+
 // dear reports whether a further table would be written far more often than some queries are asked.
 func (s *traffic) dear(asked []int) bool {
 	rate := 0.0
