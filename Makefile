@@ -26,7 +26,7 @@ CASSANDRA  = $$($(TESTED) | awk '/testkit\/cassandra/ && $$1 !~ /\/(catalog|cqld
 # In these packages the tests in front of a real Cassandra run under the race detector, except UNRACED: tests that
 # measure memory, which the detector changes; tests that take many minutes under it; and a test whose short leases end under it.
 RACEDSTORE = ./catalog ./cqldoor ./cqldoor/run
-UNRACED    = ^(TestHistories(|AcrossPlain|AcrossTime|AcrossRollover)|TestInOf(Rows|Prefixes)|TestNarrow|TestLargeRows|TestMadeValues|TestMemoryOverAllRequests|TestTimeInAFleet)$$
+UNRACED    = ^(TestHistories(|AcrossPlain|AcrossTime|AcrossRollover)|TestInOf(Rows|Prefixes|Partitions)|TestNarrow|TestTokenRanges|TestLargeRows|TestMadeValues|TestMemoryOverAllRequests|TestTimeInAFleet)$$
 WITH       = $(GO) run ./internal/testkit/cmd/with-cassandra
 STATIC     = $(GO) tool -modfile=internal/lint/tools/go.mod
 
