@@ -11,8 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// advice returns warnings about the costs of a new table's layout.
-func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warnings []string) {
+// advice returns warnings about the costs of a table's new layout. ttl is the table's default time to
+// live, in seconds.
+func advice(ttl int, t *schema.Table, l *shard.Layout) (warnings []string) {
 	if len(t.Statics) > 0 && l.Strategy == shard.Calculated {
 		warnings = append(warnings, fmt.Sprintf("write_sharding: the static columns (%s) of a partition are in one of its shards: every write of a row "+
 			"that sets one of them writes to that shard too, which then is as hot as the partition was; write static columns by "+
@@ -25,8 +26,8 @@ func advice(stmt *syntax.CreateTable, t *schema.Table, l *shard.Layout) (warning
 	if l.Strategy == shard.Rollover {
 		all = "goes to all shards that the key has, so that none of them is ever left behind; strategies 'time' and 'calculated' write to one"
 	}
-	if n := ttlOf(stmt.With); n > 0 {
-		warnings = append(warnings, fmt.Sprintf("write_sharding: under strategy '%s' what expires is written to every shard, and with default_time_to_live = %d every write %s", l.Strategy, n, all))
+	if ttl > 0 {
+		warnings = append(warnings, fmt.Sprintf("write_sharding: under strategy '%s' what expires is written to every shard, and with default_time_to_live = %d every write %s", l.Strategy, ttl, all))
 	}
 	var wide []*schema.Column
 	for _, c := range t.All() {

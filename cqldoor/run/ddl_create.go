@@ -73,7 +73,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		}
 		layout.Floor = floorOf(layout, now) // else rows would be accepted until the keeper looks, and then dropped
 	}
-	warnings = append(append(ruling.warnings(), warnings...), advice(stmt, table, layout)...)
+	warnings = append(append(ruling.warnings(), warnings...), advice(ttlOf(stmt.With), table, layout)...)
 	e := &catalog.Entry{
 		Keyspace: c.keyspace, Table: stmt.Name.Name, Physical: stmt.Name.Name, Layout: layout, Statement: syntax.Print(stmt), Rule: ruling.label,
 	}

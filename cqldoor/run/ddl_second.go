@@ -116,6 +116,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if _, err := c.movers.mover.StartPlain(ctx, s.Keyspaces[c.keyspace], table, asked, c.opts.UUID()); err != nil {
 		return err
 	}
+	warnings = append(warnings, advice(defaultTTL(table), table, asked)...)
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
 }
 
@@ -170,6 +171,9 @@ func (c *relayout) toSecond(ctx context.Context, asked *shard.Layout, warnings [
 	}
 	if _, err := c.movers.mover.StartSecond(ctx, c.entry, ks, physical, asked, c.opts.UUID()); err != nil {
 		return err
+	}
+	if !asked.Plain() {
+		warnings = append(warnings, advice(defaultTTL(physical), physical, asked)...)
 	}
 	return (&answer{warnings: warnings}).reply(c.req, wire.AppendVoid(nil))
 }

@@ -195,9 +195,12 @@ func seconds(l *shard.Layout) int64 { return int64(l.Keep) / 1000 }
 func checkDefaultTTL(with syntax.Properties, l *shard.Layout) error { return keeps(ttlOf(with), l) }
 
 // keepsTTL is checkDefaultTTL for a table that exists.
-func keepsTTL(t *schema.Table, l *shard.Layout) error {
+func keepsTTL(t *schema.Table, l *shard.Layout) error { return keeps(defaultTTL(t), l) }
+
+// defaultTTL returns the default time to live of a table that exists, in seconds.
+func defaultTTL(t *schema.Table) int {
 	n, _ := t.Options["default_time_to_live"].(int)
-	return keeps(n, l)
+	return n
 }
 
 func keeps(ttl int, l *shard.Layout) error {

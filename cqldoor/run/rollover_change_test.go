@@ -173,3 +173,18 @@ func TestDeletionsAheadBeforeRollover(t *testing.T) {
 		t.Errorf("%v, %v", rows, err)
 	}
 }
+
+// TestWarnedOfANewLayout checks that ALTER TABLE warns of what a layout costs, as CREATE TABLE does: from a plain
+// table and from a sharded one.
+func TestWarnedOfANewLayout(t *testing.T) {
+	st := embedded(t)
+	s := newSceneOf(t, st, startRouter(t, st))
+	for name, with := range map[string]string{"plain": "", "sharded": " AND write_sharding = {'shards': '4'}"} {
+		table := s.keyspace + "." + name
+		s.must(s.v5, "CREATE TABLE "+table+" (p int, c int, v text, PRIMARY KEY (p, c)) WITH default_time_to_live = 1000"+with)
+		a := s.must(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {'strategy': 'rollover', 'rows': '5000'}")
+		if !strings.Contains(strings.Join(a.Warnings, "\n"), "with default_time_to_live = 1000 every write goes to all shards that the key has") {
+			t.Errorf("%s: %q", name, a.Warnings)
+		}
+	}
+}
