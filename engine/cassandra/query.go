@@ -5,10 +5,8 @@ package cassandra
 import (
 	"math"
 
-	"github.com/evenkeel/evenkeel/cql/describe"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/engine/cassandra/system"
 )
 
 // query serves a QUERY.
@@ -94,7 +92,7 @@ func (c *call) executePlan(p *plan, k *known) (outcome, error) {
 		c.answer(wire.OpResult, c.buffer)
 		return answered, nil
 	case *syntax.Describe:
-		return c.describe(p, stmt)
+		return describing{c, []byte(p.text)}.serve(p, stmt)
 	}
 	if !c.detached {
 		return c.refuse(changes)
@@ -112,60 +110,4 @@ func checkTimestamp(p *wire.Params) error {
 			int64(math.MinInt64+1), int64(math.MaxInt64), int64(math.MinInt64))
 	}
 	return nil
-}
-
-func (c *call) describe(p *plan, stmt *syntax.Describe) (outcome, error) {
-	if !c.detached {
-		return c.refuse(systemReads)
-	}
-	a, err := describe.Statement(stmt, p.state.schema, &describe.Env{
-		Keyspace: p.keyspace, Virtual: system.Virtual, System: system.Has,
-		Cluster: c.engine.options.ClusterName, Partitioner: "Murmur3Partitioner", Snitch: "SimpleSnitch",
-		Ranges: map[string][]string{system.Token: {"/" + c.engine.options.Address.String()}},
-	})
-	if err != nil {
-		return answered, err
-	}
-	return answered, c.describePage(a, []byte(p.text))
-}
-
-// describePage sends a page of a DESCRIBE's rows. Its paging state is the number of the next row.
-func (c *call) describePage(a *describe.Answer, text []byte) error {
-	first, err := c.describeStart(text, len(a.Rows))
-	if err != nil {
-		return err
-	}
-	rows := a.Rows[first:]
-	var state []byte
-	if n := int(c.params.PageSize); c.params.Has(wire.QueryPageSize) && n > 0 && n < len(rows) {
-		rows = rows[:n]
-		state = c.engine.sealPage(text, wire.AppendInt(nil, int32(first+n)))
-	}
-	c.writer.Begin(c.buffer, wire.EncodeColumns(c.version, a.Columns))
-	c.writer.SetPagingState(state)
-	for _, row := range rows {
-		for _, cell := range row {
-			c.writer.Cell(cell)
-		}
-		c.writer.EndRow()
-	}
-	c.answer(wire.OpResult, c.writer.Finish())
-	c.buffer = c.writer.Buffer()
-	return nil
-}
-
-func (c *call) describeStart(text []byte, rows int) (int, error) {
-	if !c.params.Has(wire.QueryPagingState) {
-		return 0, nil
-	}
-	raw, err := c.engine.openPage(text, c.params.PagingState)
-	if err != nil {
-		return 0, err
-	}
-	cur := wire.NewCursor(raw)
-	n := int(cur.Int())
-	if cur.Err() != nil || n < 0 || n > rows {
-		return 0, errPagingState
-	}
-	return n, nil
 }
