@@ -4,11 +4,15 @@ package run
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/deadline"
 )
 
 // physical holds the backend's ids of a physical statement. It is safe for concurrent use.
@@ -26,8 +30,15 @@ func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, te
 }
 
 // renew prepares the text again, because the backend may have forgotten it.
+//
+// Cassandra shows a new column in its schema tables a moment before its statements may name it. So renew
+// tries again if the store does not know a column yet.
 func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
-	body, err := store.Call(ctx, l, v, wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})})
+	req := wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})}
+	body, err := store.Call(ctx, l, v, req)
+	for pause := 20 * time.Millisecond; unknownColumn(err) && pause < time.Second && deadline.Sleep(ctx, pause) == nil; pause *= 2 {
+		body, err = store.Call(ctx, l, v, req)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,6 +49,12 @@ func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text
 	n := &ids{answer.ID, answer.MetadataID}
 	p.named.Store(n)
 	return n, nil
+}
+
+// unknownColumn reports whether the store does not know a column of a physical statement.
+func unknownColumn(err error) bool {
+	var e *wire.Error
+	return errors.As(err, &e) && e.Code == wire.CodeInvalid && strings.HasPrefix(e.Message, "Undefined column name ")
 }
 
 // planCache holds planned and prepared statements. Each kind is bounded; the least recently used

@@ -109,7 +109,7 @@ func (f *field) history(n int, g *grammar, targets []difftest.Target, refusals *
 		}
 	}
 	add("SELECT * FROM t", true)
-	broken := false
+	broken, found := false, ""
 	r := &difftest.Runner{Sessions: sessions, Refusals: refusals, Tally: &difftest.Tally{}, AnyRefusal: true, AnyError: true,
 		Report: func(format string, args ...any) {
 			text := fmt.Sprintf(format, args...)
@@ -121,17 +121,33 @@ func (f *field) history(n int, g *grammar, targets []difftest.Target, refusals *
 			}
 			broken = broken || strings.Contains(text, "error 0x2200 Batch too large") // so they do then
 			// If several statements of a batch are wrong, the door may report another of them.
-			if strings.Contains(text, "\n    BEGIN ") && strings.Contains(text, "want error 0x2200") && strings.Contains(text, "got  error 0x2200") {
+			if strings.Contains(text, "\n  BEGIN ") && strings.Contains(text, "want error 0x2200") && strings.Contains(text, "got  error 0x2200") {
 				return
 			}
+			// Nobody checks the time to live of a statement that writes no row, unless the store does.
+			broken = broken || strings.Contains(text, "IN ()") && strings.Contains(text, "exceeds maximum supported expiration date") && strings.Contains(text, "got  void")
 			if broken || strings.Contains(text, "got [\"Batch for [") || strings.HasSuffix(text, "further differences are not listed") {
 				return
 			}
-			broken = true
-			f.fault("answers differ"+class(text), "%s\nThe history is in %s", text, f.keep(script))
-		}}
+			broken, found = true, text
+		}, Log: func(string, ...any) {}}
 	begun := time.Now()
 	r.Run(script)
+	if found != "" {
+		// Cassandra may have flushed a table when its memory was full; then it answers otherwise if it is asked again.
+		judge, err := difftest.Open(targets[0], fmt.Sprintf("attack_again_%05d", n), version)
+		if err != nil {
+			return err
+		}
+		sessions = append(sessions, judge)
+		contradicts, err := r.Contradicts(judge)
+		if err != nil {
+			return err
+		}
+		if !contradicts {
+			f.fault("answers differ"+class(found), "%s\nThe history is in %s", found, f.keep(script))
+		}
+	}
 	f.sent.Add(int64(len(script.Steps) * len(targets)))
 	if !broken && time.Since(begun) < time.Minute {
 		f.carry(g, sessions)
