@@ -12,9 +12,9 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // Options configure a Cache.
@@ -45,14 +45,14 @@ const MinSize = 1 << 20
 type Cache struct {
 	store   store.Store
 	options Options
-	fence   *fence.Fence[*flight]
+	fence   *cachefence.Fence[*flight]
 	entries *otter.Cache[uint64, *entry]
 	known   statements
 	own     store.Link // asks for default_time_to_live
 	version wire.Version
 
 	hits, misses, coalesced atomic.Int64
-	evicted                 fence.Evictions
+	evicted                 cachefence.Evictions
 }
 
 var (
@@ -80,7 +80,7 @@ func New(ctx context.Context, o Options) (*Cache, error) {
 	case o.TTL < 0 || o.Settle < 0:
 		return nil, errors.New("the CQL cache's options: times must not be negative")
 	}
-	c := &Cache{store: o.Store, options: o, fence: fence.New[*flight](o.Size)}
+	c := &Cache{store: o.Store, options: o, fence: cachefence.New[*flight](o.Size)}
 	var err error
 	if c.version, err = c.MaxVersion(ctx); err != nil {
 		return nil, fmt.Errorf("the CQL cache: %w", err)

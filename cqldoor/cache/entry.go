@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // entry is a kept answer. It never changes.
@@ -33,7 +33,7 @@ type asked struct {
 	hash  uint64 // hash of text, in the group of the partition
 	part  uint64 // hash of the partition
 	table *table
-	epoch *fence.TableEpoch
+	epoch *cachefence.TableEpoch
 }
 
 // These are the kinds of hashed things.
@@ -65,7 +65,7 @@ func (c *Cache) ask(l *link, st *statement, e *wire.Execute) *asked {
 	text = append(text, byte(l.options.Version))
 	text = wire.AppendExecute(text, l.options.Version, &plain)
 	a := &asked{text: text, table: st.table, part: c.partition(st.table, key), epoch: c.fence.Table(st.table.name)}
-	a.hash = c.fence.Hash(kindRead, text)&^(fence.Groups-1) | a.part%fence.Groups
+	a.hash = c.fence.Hash(kindRead, text)&^(cachefence.Groups-1) | a.part%cachefence.Groups
 	return a
 }
 
@@ -82,12 +82,12 @@ func (c *Cache) find(a *asked) ([]byte, bool) {
 }
 
 // view returns the current view of a partition. The caller holds its group's lock.
-func (c *Cache) view(a *asked) fence.View {
+func (c *Cache) view(a *asked) cachefence.View {
 	return c.fence.Item(a.epoch, a.part).At(c.options.Now)
 }
 
 // keep keeps the store's answer to a read that began with the view then.
-func (c *Cache) keep(a *asked, then fence.View, body []byte) {
+func (c *Cache) keep(a *asked, then cachefence.View, body []byte) {
 	if !then.MayKeep() || !c.mayKeep(a) || int64(len(body)) > c.options.Size/16 {
 		return
 	}

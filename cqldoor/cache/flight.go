@@ -6,16 +6,16 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // flight is a read under way that others may join. Its group's lock guards it.
 type flight struct {
 	asked   *asked
-	at      fence.View // view at the beginning
-	waiting []waiting  // readers that have joined, without the one that sent the request
-	left    int        // how many readers have not given up
+	at      cachefence.View // view at the beginning
+	waiting []waiting       // readers that have joined, without the one that sent the request
+	left    int             // how many readers have not given up
 	cancel  context.CancelFunc
 }
 

@@ -3,15 +3,15 @@
 package cache
 
 import (
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // write lists what a request may write to.
 type write struct {
 	all    bool
-	tables []*fence.TableEpoch // tables of which any partition may be written
-	keys   []uint64            // hashes of partitions
+	tables []*cachefence.TableEpoch // tables of which any partition may be written
+	keys   []uint64                 // hashes of partitions
 }
 
 // aim finds what a request may write to. It returns nil if the request writes nothing.
@@ -126,7 +126,7 @@ func (c *Cache) end(w *write, settled int64) {
 
 // settled returns from when on reads see a write with this response.
 func (c *Cache) settled(v wire.Version, resp wire.Message) int64 {
-	return fence.Settled(c.options.Now, c.options.Settle, resp.Op != wire.OpError || refused(v, resp))
+	return cachefence.Settled(c.options.Now, c.options.Settle, resp.Op != wire.OpError || refused(v, resp))
 }
 
 // refused says whether an error means that nothing was written and nothing will be.

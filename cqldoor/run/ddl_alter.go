@@ -4,13 +4,11 @@ package run
 
 import (
 	"context"
-	"slices"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/ddl"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // shardPlain shards a table that has no shards. If there is no such table, the error is
@@ -97,34 +95,4 @@ func without(names []string, name string) []string {
 		}
 	}
 	return out
-}
-
-// refuseChange refuses an ALTER TABLE of something that must not change.
-func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
-	if stmt.Mask != nil || stmt.DropMask {
-		return errMask
-	}
-	for _, c := range stmt.Add {
-		switch {
-		case c.Name == l.Column:
-			return nameTaken(c.Name)
-		case c.Mask != nil:
-			return errMask
-		}
-	}
-	for _, r := range stmt.Rename {
-		if r.To == l.Column {
-			return nameTaken(r.To)
-		}
-		if slices.Contains(l.By, r.From) {
-			return wire.Invalidf("write_sharding: column %s cannot be renamed: the table's 'by' names it, and the shards of its rows depend on that", r.From)
-		}
-	}
-	return nil
-}
-
-// nameTaken returns the error for a column with the name that write_sharding needs for its own.
-func nameTaken(name string) error {
-	return wire.Invalidf("write_sharding: the name %s is taken by write_sharding itself for this table; choose another name for the column, "+
-		"or create the table with another one for write_sharding's: 'column': '…'", identifier(name))
 }

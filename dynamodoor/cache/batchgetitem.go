@@ -7,17 +7,17 @@ import (
 	"context"
 	"slices"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // part is one key of a BatchGetItem.
 type part struct {
 	asked asked // empty: the cache neither keeps nor serves the item
-	began fence.View
+	began cachefence.View
 	text  []byte // the item; nil: there is none
 	known bool   // the cache had the text
 	left  bool   // the store has not read it
@@ -94,7 +94,7 @@ func (c *Cache) findParts(r *reader, q *api.BatchGetItem, who string) (parts []p
 	if size > maxBatch {
 		for i := range parts {
 			parts[i].text, parts[i].known = nil, false
-			parts[i].began = fence.View{} // so it is not kept
+			parts[i].began = cachefence.View{} // so it is not kept
 		}
 		found = 0
 	}
@@ -152,8 +152,8 @@ func appendRest(dst []byte, q *api.BatchGetItem, parts []part) []byte {
 }
 
 // definitions returns the views of the tables' definitions.
-func (c *Cache) definitions(q *api.BatchGetItem) []fence.View {
-	views := make([]fence.View, len(q.Tables))
+func (c *Cache) definitions(q *api.BatchGetItem) []cachefence.View {
+	views := make([]cachefence.View, len(q.Tables))
 	for i := range q.Tables {
 		views[i] = c.fence.Definition(c.fence.Table(api.TableName(q.Tables[i].Table)))
 	}
@@ -170,8 +170,8 @@ func (c *Cache) askBatch(ctx context.Context, r *reader, q *api.BatchGetItem, bo
 		}
 		return shared{out: out, answer: out[len(dst):]}, nil
 	}
-	return c.share(ctx, "BatchGetItem", body, dst, a.hash, nil, a.key, func() fence.View {
-		v := fence.View{Quiet: true}
+	return c.share(ctx, "BatchGetItem", body, dst, a.hash, nil, a.key, func() cachefence.View {
+		v := cachefence.View{Quiet: true}
 		for i := range q.Tables {
 			t := c.fence.Touched(c.fence.Table(api.TableName(q.Tables[i].Table)))
 			v.Count += t.Count
@@ -387,7 +387,7 @@ func textOf(text []byte, of string) (value string) {
 }
 
 // keepParts keeps the items that the store has answered.
-func (c *Cache) keepParts(ctx context.Context, q *api.BatchGetItem, parts []part, defined []fence.View) {
+func (c *Cache) keepParts(ctx context.Context, q *api.BatchGetItem, parts []part, defined []cachefence.View) {
 	n := 0
 	life := c.life(c.options.TTL)
 	for i := range q.Tables {

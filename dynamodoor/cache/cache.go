@@ -15,9 +15,9 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // Store is the store behind the cache.
@@ -86,7 +86,7 @@ func (o Options) Validate() error {
 }
 
 // counts holds the counts of writes that reads check, and the reads under way.
-type counts = fence.Fence[*flight]
+type counts = cachefence.Fence[*flight]
 
 // Cache is a store with a cache. It is safe for concurrent use.
 type Cache struct {
@@ -99,7 +99,7 @@ type Cache struct {
 	writers sync.Pool // of *writer
 
 	hits, misses, queryHits, queryMisses, coalesced, invalidated atomic.Int64
-	evicted                                                      fence.Evictions
+	evicted                                                      cachefence.Evictions
 }
 
 // New makes a cache.
@@ -108,7 +108,7 @@ func New(o Options) (*Cache, error) {
 		return nil, fmt.Errorf("the cache's options: %w", err)
 	}
 	o = o.withDefaults()
-	c := &Cache{store: o.Store, options: o, fence: fence.New[*flight](o.Size)}
+	c := &Cache{store: o.Store, options: o, fence: cachefence.New[*flight](o.Size)}
 	c.readers.New = func() any { return new(reader) }
 	c.writers.New = func() any { return new(writer) }
 	var err error

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
 	"github.com/evenkeel/evenkeel/engine/dynamodb"
-	"github.com/evenkeel/evenkeel/fence"
 	"github.com/evenkeel/evenkeel/internal/testkit/itemstore"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 )
@@ -127,7 +127,7 @@ func start(t testing.TB, change ...func(o *Options)) *tested {
 // apart reports whether the tests' tables, and the items of table Tab, have different counts.
 // Hashes with a random seed distinguish at most 256 tables and 4,096 items.
 func (x *tested) apart() bool {
-	tables, slots := make(map[*fence.TableEpoch]bool), make(map[*fence.Slot]bool)
+	tables, slots := make(map[*cachefence.TableEpoch]bool), make(map[*cachefence.Slot]bool)
 	for _, name := range []string{"Tab", "Uab", "Other"} {
 		tables[x.fence.Table(name)] = true
 	}

@@ -7,10 +7,10 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // entry is what the cache keeps under a hash: an item in each form in which clients asked for it,
@@ -79,7 +79,7 @@ type asked struct {
 	hash    uint64
 	key     []byte
 	variant []byte // empty for queries
-	table   *fence.TableEpoch
+	table   *cachefence.TableEpoch
 }
 
 // item sets a to an item of a table as who sees it.
@@ -94,7 +94,7 @@ func (a *asked) item(f *counts, who, table string, key attribute.Item, p *expres
 // flight returns the hash of the read among the reads under way. It covers the item as the
 // principal sees it, and stays in the item's group.
 func (a *asked) flight(f *counts) uint64 {
-	return (f.Hash(kindItem, a.variant)^a.hash)&^(fence.Groups-1) | a.hash%fence.Groups
+	return (f.Hash(kindItem, a.variant)^a.hash)&^(cachefence.Groups-1) | a.hash%cachefence.Groups
 }
 
 // appendItemKey appends the canonical text of a table's key: equal keys have equal texts.
@@ -139,13 +139,13 @@ func (c *Cache) find(a *asked) (text []byte, ok bool) {
 }
 
 // view returns the current view of an item. The caller holds the mutex of its group.
-func (c *Cache) view(a *asked) fence.View {
+func (c *Cache) view(a *asked) cachefence.View {
 	return c.fence.Item(a.table, a.hash).At(c.options.Now)
 }
 
 // keep keeps the store's answer to a read that began at then: an item, or the fact that there is
 // none. It copies the texts.
-func (c *Cache) keep(a *asked, then fence.View, text []byte, expires int64) {
+func (c *Cache) keep(a *asked, then cachefence.View, text []byte, expires int64) {
 	now := c.options.Now().UnixNano()
 	if !then.MayKeep() || now >= expires {
 		return

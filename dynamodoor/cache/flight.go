@@ -7,15 +7,15 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/evenkeel/evenkeel/fence"
+	"github.com/evenkeel/evenkeel/cachefence"
 )
 
 // flight is a request to the store that is under way, and for which others may wait. The group's
 // mutex guards it, except the fields that are set when done is closed.
 type flight struct {
-	who, key []byte     // the request as a whole; the sender's memory
-	at       fence.View // the view when it began
-	waiting  int        // number of waiting readers, including the sender
+	who, key []byte          // the request as a whole; the sender's memory
+	at       cachefence.View // the view when it began
+	waiting  int             // number of waiting readers, including the sender
 	cancel   context.CancelFunc
 	done     chan struct{} // made by the first reader that joins
 
@@ -28,7 +28,7 @@ type flight struct {
 type shared struct {
 	out    []byte // dst, with the answer appended unless the reader joined another request
 	answer []byte // read-only
-	began  fence.View
+	began  cachefence.View
 	joined bool // another reader sent the request
 }
 
@@ -37,7 +37,7 @@ type shared struct {
 //
 // The first reader sends the request, with a context that ends when nobody waits for the answer
 // any more, because the sender may give up before others.
-func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, hash uint64, who, key []byte, now func() fence.View) (shared, error) {
+func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, hash uint64, who, key []byte, now func() cachefence.View) (shared, error) {
 	g := c.fence.Group(hash)
 	g.Lock()
 	at := now().At(c.options.Now)
@@ -69,7 +69,7 @@ func (c *Cache) share(ctx context.Context, operation string, body, dst []byte, h
 }
 
 // join waits for another reader's request.
-func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g *fence.Group[*flight], hash uint64, f *flight, done chan struct{}) (shared, error) {
+func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g *cachefence.Group[*flight], hash uint64, f *flight, done chan struct{}) (shared, error) {
 	c.coalesced.Add(1)
 	select {
 	case <-done:
@@ -89,7 +89,7 @@ func (c *Cache) join(ctx context.Context, operation string, body, dst []byte, g 
 }
 
 // send sends the request and gives the answer to the readers that have joined.
-func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g *fence.Group[*flight], hash uint64, f *flight) (out []byte, err error) {
+func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g *cachefence.Group[*flight], hash uint64, f *flight) (out []byte, err error) {
 	failed := true
 	defer func() {
 		g.Lock()
@@ -112,7 +112,7 @@ func (c *Cache) send(ctx context.Context, operation string, body, dst []byte, g 
 
 // giveUp removes one waiting reader. The last one cancels the request, and nobody can join it from
 // then on.
-func (f *flight) giveUp(g *fence.Group[*flight], hash uint64) {
+func (f *flight) giveUp(g *cachefence.Group[*flight], hash uint64) {
 	g.Lock()
 	defer g.Unlock()
 	if f.waiting--; f.waiting == 0 {
@@ -122,7 +122,7 @@ func (f *flight) giveUp(g *fence.Group[*flight], hash uint64) {
 }
 
 // leave prevents others from joining. The caller holds the group's mutex.
-func (f *flight) leave(g *fence.Group[*flight], hash uint64) {
+func (f *flight) leave(g *cachefence.Group[*flight], hash uint64) {
 	if g.Flights[hash] == f {
 		delete(g.Flights, hash)
 	}

@@ -11,10 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // outcome is the outcome of a request.
@@ -117,7 +117,7 @@ func TestHashesMayCollide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := start(t)
 		x.do("PutItem", putBody("1"))
-		quiet := func() fence.View { return fence.View{Quiet: true} }
+		quiet := func() cachefence.View { return cachefence.View{Quiet: true} }
 		release := x.hold("GetItem")
 		answers := make(chan string)
 		for _, n := range []int{1, 2} {
@@ -382,7 +382,7 @@ func TestSharedRequestsTakeCapacityOnce(t *testing.T) {
 // write may be carried out.
 func TestReadsAreNotSharedAfterAWriteOfUnknownOutcome(t *testing.T) {
 	const after = `"v":{"S":"2"}`
-	for _, wait := range []time.Duration{0, fence.Late} {
+	for _, wait := range []time.Duration{0, cachefence.Late} {
 		for _, r := range reads {
 			synctest.Test(t, func(t *testing.T) {
 				x := start(t)

@@ -5,10 +5,10 @@ package cache
 import (
 	"context"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
@@ -27,7 +27,7 @@ func (c *Cache) getItem(ctx context.Context, body, dst []byte) ([]byte, error) {
 	}
 	c.misses.Add(1)
 	defined := c.fence.Definition(a.table)
-	got, err := c.share(ctx, "GetItem", body, dst, a.flight(c.fence), a.variant, a.key, func() fence.View { return c.fence.Item(a.table, a.hash) })
+	got, err := c.share(ctx, "GetItem", body, dst, a.flight(c.fence), a.variant, a.key, func() cachefence.View { return c.fence.Item(a.table, a.hash) })
 	if err != nil {
 		return dst, err
 	}

@@ -7,10 +7,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // query answers Query and Scan.
@@ -32,7 +32,7 @@ func (c *Cache) query(ctx context.Context, operation string, body, dst []byte) (
 		}
 		c.queryMisses.Add(1)
 	}
-	got, err := c.share(ctx, operation, body, dst, a.hash, nil, a.key, func() fence.View { return c.fence.Touched(a.table) })
+	got, err := c.share(ctx, operation, body, dst, a.hash, nil, a.key, func() cachefence.View { return c.fence.Touched(a.table) })
 	if err != nil {
 		return dst, err
 	}

@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/expression"
 	"github.com/evenkeel/evenkeel/dynamo/jsontext"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // tables holds what the cache knows of tables, by name. It contains only tables of which the store
@@ -54,7 +54,7 @@ const expiryAgain = time.Minute
 
 // learn notes a table after the store has answered the read of an item. The attributes of the
 // request's key are the attributes of the table's key. defined is the view from before the read.
-func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defined fence.View) *table {
+func (c *Cache) learn(ctx context.Context, name string, key attribute.Item, defined cachefence.View) *table {
 	name = api.TableName(name)
 	if v, ok := c.tables.known.Load(name); ok {
 		if t := v.(*table); t.defined == defined.Count && t.is(key) && t.fresh(c.options.Now(), c.options.TTL) {

@@ -9,21 +9,21 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/api"
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamo/partiql"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // writer is the memory of one write: what it may write to.
 type writer struct {
 	decoder api.Decoder
-	keys    []uint64            // hashes of items
-	tables  []*fence.TableEpoch // tables of the keys
-	whole   []*fence.TableEpoch // tables in which any item may change
-	defined []*fence.TableEpoch // tables that change themselves
-	all     bool                // anything may change
+	keys    []uint64                 // hashes of items
+	tables  []*cachefence.TableEpoch // tables of the keys
+	whole   []*cachefence.TableEpoch // tables in which any item may change
+	defined []*cachefence.TableEpoch // tables that change themselves
+	all     bool                     // anything may change
 	text    []byte
 }
 
@@ -39,7 +39,7 @@ func (c *Cache) write(ctx context.Context, operation string, body, dst []byte) (
 	c.begin(w)
 	certain := false
 	defer func() {
-		c.end(w, fence.Settled(c.options.Now, c.options.Settle, certain))
+		c.end(w, cachefence.Settled(c.options.Now, c.options.Settle, certain))
 		c.discard(w)
 	}()
 	dst, err := c.store.Do(ctx, operation, body, dst)

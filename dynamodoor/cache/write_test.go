@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/evenkeel/evenkeel/cachefence"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
-	"github.com/evenkeel/evenkeel/fence"
 )
 
 // keepItem puts item (a, 1) with value v into the store and into the cache.
@@ -226,7 +226,7 @@ func TestWritesOfUnknownOutcome(t *testing.T) {
 				t.Fatal(err)
 			}
 			x.want("when it is carried out", itemAnswer("2"), true)
-			x.clock.add(fence.Late - 1)
+			x.clock.add(cachefence.Late - 1)
 			x.want("for a while", itemAnswer("2"), true)
 			x.clock.add(1)
 			x.want("then", itemAnswer("2"), true)
@@ -264,7 +264,7 @@ func TestStatementsOfUnknownOutcome(t *testing.T) {
 	x.store.override = nil
 	x.want("after it", itemAnswer("1"), true)
 	x.want("again", itemAnswer("1"), true)
-	x.clock.add(fence.Late)
+	x.clock.add(cachefence.Late)
 	x.want("when it is settled", itemAnswer("1"), true)
 	x.want("and again", itemAnswer("1"), false)
 }

@@ -23,7 +23,7 @@ var edges = map[string][]string{
 		"budget", "deadline", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
 		"cql/result", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "registry", "reshard", "shard", "shard/timebucket", "shardrules",
 	},
-	"cqldoor/cache":        {"cql/store", "cql/syntax", "cql/wire", "fence"},
+	"cqldoor/cache":        {"cql/store", "cql/syntax", "cql/wire", "cachefence"},
 	"cqldoor/gocqldoor":    {"budget", "cql/store", "cqldoor", "cqldoor/cluster", "cqldoor/run", "fleet", "shardrules"},
 	"cqldoor/mover":        {"deadline", "catalog", "cql/describe", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},
 	"cqldoor":              {"budget", "observe", "cqldoor/transport", "cql/store", "cql/syntax", "cql/wire"},
@@ -44,7 +44,7 @@ var edges = map[string][]string{
 	"deadline":              {},
 	"shardrules":            {"shard"},
 	"budget":                {},
-	"fence":                 {},
+	"cachefence":            {},
 
 	// Packages for the operator's view.
 	"observe":            {},
@@ -84,7 +84,7 @@ var edges = map[string][]string{
 
 	"dynamodoor": {"budget", "lane", "observe", "dynamo/api", "dynamo/exception", "dynamo/jsontext", "dynamodoor/accesskey", "dynamodoor/principal", "dynamodoor/requestid"},
 
-	"dynamodoor/cache":        {"fence", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
+	"dynamodoor/cache":        {"cachefence", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/expression", "dynamo/jsontext", "dynamo/partiql", "dynamodoor/principal"},
 	"dynamodoor/throttling":   {"observe", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema"},
 	"dynamodoor/accesskey":    {"dynamo/exception", "dynamodoor/principal"},
 	"dynamodoor/principal":    {},

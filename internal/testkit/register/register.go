@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/evenkeel/evenkeel/fence"
+	"github.com/evenkeel/evenkeel/cachefence"
 )
 
 // Register is a counter in a store, to which each write adds 1. A counter only grows. So a
@@ -34,5 +34,5 @@ func (r *Register) Check(t *testing.T, what string, floor, value int64) {
 	if most := r.begun.Load(); value > most {
 		t.Errorf("%s: %d, when %d had been written", what, value, most)
 	}
-	fence.Raise(&r.seen, value)
+	cachefence.Raise(&r.seen, value)
 }

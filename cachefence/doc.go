@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fence counts writes, so that a cache in front of a store keeps only data that no write
+// Package cachefence counts writes, so that a cache in front of a store keeps only data that no write
 // has made old. The caches of both doors use it.
 //
 // A read takes a View before it asks the store. Its answer may be kept if the View still Holds
@@ -17,4 +17,4 @@
 // group's lock.
 //
 // It imports nothing of this module.
-package fence
+package cachefence
