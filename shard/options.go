@@ -145,6 +145,19 @@ func (l *Layout) parseColumn(m map[string]string) error {
 	return nil
 }
 
+// meaningless is an option that means nothing under a strategy.
+type meaningless struct{ option, why string }
+
+// refuse returns an error if one of the options is given.
+func (l *Layout) refuse(m map[string]string, all []meaningless) error {
+	for _, o := range all {
+		if _, given := m[o.option]; given {
+			return fmt.Errorf("write_sharding: '%s' means nothing under strategy '%s': %s; leave it out", o.option, l.Strategy, o.why)
+		}
+	}
+	return nil
+}
+
 // Options returns the layout as options of write_sharding. It includes defaults. It leaves out a base of
 // 0, empty epochs, and Keys. A plain layout has no options.
 func (l *Layout) Options() map[string]string {

@@ -10,17 +10,16 @@ import (
 
 // parseRollover parses and checks the options of strategy Rollover.
 func (l *Layout) parseRollover(m map[string]string) (err error) {
-	for _, o := range []struct{ option, why string }{
+	err = l.refuse(m, []meaningless{
 		{optionShards, "a key begins with one shard and gets the next one when the present one is full; 'max' bounds them"},
 		{optionBy, "a row goes to the shard that is the current one when it is written"},
 		{optionHash, "a row goes to the shard that is the current one when it is written"},
 		{optionBase, "shards are numbered from 1"},
 		{optionEpochs, "each key gets shards as its own rows fill them"},
 		{optionRowEpochs, "each key gets shards as its own rows fill them"},
-	} {
-		if _, given := m[o.option]; given {
-			return fmt.Errorf("write_sharding: '%s' means nothing under strategy 'rollover': %s; leave it out", o.option, o.why)
-		}
+	})
+	if err != nil {
+		return err
 	}
 	l.N, l.Max = 1, MaxShards
 	if l.Fill.Rows, err = amount(m, optionRows, MinFillRows); err != nil {

@@ -10,15 +10,14 @@ import (
 
 // parseTime parses and checks the options of strategy Time.
 func (l *Layout) parseTime(m map[string]string) (err error) {
-	for _, o := range []struct{ option, why string }{
+	err = l.refuse(m, []meaningless{
 		{optionHash, "in a bucket it is murmur3"},
 		{optionBase, "shards are numbered by their bucket"},
 		{optionEpochs, "each key has the same shards in each bucket"},
 		{optionRowEpochs, "buckets are epochs of rows already"},
-	} {
-		if _, given := m[o.option]; given {
-			return fmt.Errorf("write_sharding: '%s' means nothing under strategy 'time': %s; leave it out", o.option, o.why)
-		}
+	})
+	if err != nil {
+		return err
 	}
 	if len(l.By) != 1 {
 		return fmt.Errorf("write_sharding: strategy 'time' needs the one column that tells the time; add 'by': '…', the first clustering column")

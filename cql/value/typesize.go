@@ -2,12 +2,13 @@
 
 package value
 
-// MaxParts is the largest number of parts of a type that a table can have. User-defined types can use
-// each other so that a few short statements declare a type with more parts than a computer has bytes.
+// MaxParts is the largest number of parts that a type of a table may have. Without a limit, a few short
+// statements could declare a type with more parts than a computer has bytes: each statement declares a
+// user-defined type that uses the previous one twice.
 const MaxParts = 10_000
 
-// CountParts returns the number of types in t, itself among them; a user-defined type counts wherever it
-// is used. It stops counting above most.
+// CountParts returns the number of parts of t: t itself, and the parts of the types in it. A user-defined
+// type counts each time that it is used. CountParts stops when the number is above most.
 func (t *Type) CountParts(most int) int {
 	n := 1
 	for _, e := range t.Elems {
@@ -19,8 +20,9 @@ func (t *Type) CountParts(most int) int {
 	return n
 }
 
-// Described returns about how many bytes the native protocol takes to describe t: user-defined types are
-// described with the names of their fields, wherever they are used. It stops counting above most.
+// Described returns about how many bytes the native protocol takes to describe t. The description of a
+// user-defined type has the names of its fields, each time that the type is used. Described stops when the
+// number is above most.
 func (t *Type) Described(most int) int {
 	n := 2 + len(t.Keyspace) + len(t.Name)
 	for i, e := range t.Elems {

@@ -156,8 +156,9 @@ func adoptionSeesEarlierWrites(t *testing.T, st store.Store) {
 	}
 }
 
-// forgetLease lets the test's first door say how long leases are, and after the test the next one. In a
-// store, the first door ever has said it for all later ones, which wait as long for each DDL.
+// forgetLease deletes the length of leases from the store, now and after the test. The first door of a store
+// writes this length, and all later doors use it. Without forgetLease, the doors of later tests would use the
+// leases of this test, and wait as long for each DDL.
 func forgetLease(t *testing.T, st store.Store) {
 	t.Helper()
 	forget := func() {

@@ -4,62 +4,31 @@ package run
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 
-	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/registry"
 )
-
-// forbidding is a store at which nobody may drop a table.
-type forbidding struct {
-	store.Store
-	refused atomic.Int64
-}
-
-type forbiddingLink struct {
-	store.Forwarder
-	f       *forbidding
-	version wire.Version
-}
-
-func (f *forbidding) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
-	l, err := f.Store.Open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return &forbiddingLink{l.(store.Forwarder), f, o.Version}, nil
-}
-
-func (f *forbidding) MaxVersion(ctx context.Context) (wire.Version, error) {
-	return f.Store.(store.Versioned).MaxVersion(ctx)
-}
-
-func (l *forbiddingLink) Send(ctx context.Context, m wire.Message, reply func(wire.Message)) {
-	if m.Op == wire.OpQuery && bytes.Contains(m.Body, []byte("DROP TABLE")) {
-		l.f.refused.Add(1)
-		reply(wire.Message{Op: wire.OpError, Body: (&wire.Error{Code: wire.CodeUnauthorized, Message: "User ada has no DROP permission"}).Append(nil, l.version)})
-		return
-	}
-	l.Forwarder.Send(ctx, m, reply)
-}
 
 // TestDropRefused has a client that may not drop a table try to, again and again. No store has
 // a statement that asks for this right and does nothing, so the table's entry says "dropping"
 // in between. The table is used and its layout is changed meanwhile, at both of two doors,
 // and nobody notices.
 func TestDropRefused(t *testing.T) {
-	st := &forbidding{Store: embedded(t)}
+	st := &picky{Store: embedded(t), refuse: func(m wire.Message) *wire.Error {
+		if m.Op == wire.OpQuery && bytes.Contains(m.Body, []byte("DROP TABLE")) {
+			return &wire.Error{Code: wire.CodeUnauthorized, Message: "User ada has no DROP permission"}
+		}
+		return nil
+	}}
 	const lease = time.Second
 	a := newSceneOf(t, st, startRouterOf(t, st, lease))
 	b := serveDoor(t, st, startRouterOf(t, st, lease))

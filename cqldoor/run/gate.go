@@ -15,7 +15,7 @@ import (
 
 // The gate decides who handles a statement before any of it is sent to the store. It judges the
 // text of a QUERY or PREPARE, each part of a BATCH, and the keyspace that comes with any of them.
-// A prepared id stands for a text that has passed the gate: see prepared_ids.go.
+// The gate has checked the text of each prepared id: see prepared_ids.go.
 //
 // Reads and writes, the most frequent statements, are judged by the table that they name
 // (syntax.Target). In all other statements, also those that the parser does not accept, the gate

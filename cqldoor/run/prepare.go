@@ -31,8 +31,8 @@ func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, te
 
 // renew prepares the text again, because the backend may have forgotten it.
 //
-// Cassandra shows a new column in its schema tables a moment before its statements may name it. So renew
-// tries again if the store does not know a column yet.
+// Cassandra shows a new column in its schema tables a moment before it accepts statements that name the
+// column. So if the store does not know a column, renew tries again for about a second.
 func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
 	req := wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})}
 	body, err := store.Call(ctx, l, v, req)
@@ -51,7 +51,8 @@ func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text
 	return n, nil
 }
 
-// unknownColumn reports whether the store does not know a column of a physical statement.
+// unknownColumn reports whether the store has refused a physical statement because it does not know a
+// column of it.
 func unknownColumn(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e) && e.Code == wire.CodeInvalid && strings.HasPrefix(e.Message, "Undefined column name ")

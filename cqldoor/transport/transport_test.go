@@ -39,8 +39,8 @@ func pair(t testing.TB, server transport.Options) (*transport.Conn, *transport.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Small and the same on every system, but larger than a segment of the loopback interface
-	// (64 KB). A receiver with a smaller window gets a few bytes each 200 ms.
+	// The buffers have the same small size on every system. They are larger than a segment of the loopback
+	// interface (64 KB). If a receiver's buffer is smaller, the kernel sends it a few bytes each 200 ms.
 	for _, nc := range []net.Conn{a, b} {
 		if err := errors.Join(nc.(*net.TCPConn).SetReadBuffer(256<<10), nc.(*net.TCPConn).SetWriteBuffer(256<<10)); err != nil {
 			t.Fatal(err)

@@ -84,7 +84,7 @@ func unexpected(r api.Response) error {
 	return exception.New(exception.InternalServerError, "an answer of type %T, which its request does not have", r)
 }
 
-// ErrRepeated is AWS's error for a batch that contains an item twice.
+// ErrRepeated is the error that AWS returns if a batch contains an item twice.
 var ErrRepeated = exception.Invalid("Provided list of item keys contains duplicates")
 
 func batchGet(q *api.BatchGetItem, tables Tables) (Plan, error) {
@@ -229,8 +229,9 @@ func batchWrite(q *api.BatchWriteItem, tables Tables) (Plan, error) {
 	}}, nil
 }
 
-// firstError returns the error of a batch in which a write on table t is wrong, given the writes on t
-// before it. AWS judges the writes in their order, so it reports an item that they repeat, and not err.
+// firstError returns the error that the door reports for a batch. err is the error of one write on table t, and
+// before has the writes on t before it. AWS checks the writes in their order. So if the writes in before name an
+// item twice, AWS reports that instead of err.
 func (t *Table) firstError(before []api.BatchWrite, err error) error {
 	seen := map[string]bool{}
 	for _, w := range before {

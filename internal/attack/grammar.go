@@ -79,7 +79,8 @@ func (g *grammar) ofU() string {
 }
 
 func newGrammar(r *rand.Rand) *grammar {
-	// Cassandra fails reads that name columns if a dropped column has a cell that is newer than the DROP.
+	// A column is dropped while the table has a cell of it that is newer than the DROP. Then Cassandra answers
+	// reads that name columns with an error. So a history has either drops or such cells.
 	g := &grammar{Rand: r, random: r.IntN(4) == 0, drops: r.IntN(2) == 0}
 	g.counters = r.IntN(6) == 0
 	column := func(name string, kind int) attribute {

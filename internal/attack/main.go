@@ -21,8 +21,8 @@ import (
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
 
-// classes lists the attacks, in order. Work is the last: a Cassandra of a gigabyte may not survive what a door in
-// front of it is asked for.
+// classes lists the attacks, in order. Work is the last: it sends a door large requests, which can fill the
+// memory of the Cassandra behind it.
 var classes = []struct {
 	name, what string
 	run        func(*field) error

@@ -50,14 +50,14 @@ func (g Grid) Of(ms int64) int64 {
 	return min(max(b, g.First()), g.Last())
 }
 
-// Start returns the instant at which a bucket begins, in milliseconds since 1970, limited to the
-// range of int64.
+// Start returns the instant at which a bucket begins, in milliseconds since 1970. If int64 has no such
+// number, Start returns the instant of the nearest bucket that it has.
 func (g Grid) Start(bucket int64) int64 {
 	most := math.MaxInt64 / int64(g.Width)
 	return min(max(bucket, -most), most) * int64(g.Width)
 }
 
-// Place returns the place of a bucket's shard. Shards count from 0.
+// Place returns the place of a bucket's shard. The first shard of a bucket is 0.
 func (g Grid) Place(bucket int64, shard int) int {
 	return int(bucket)*g.Shards + 1 + shard
 }

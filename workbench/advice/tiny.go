@@ -58,8 +58,8 @@ func (s *traffic) tiny(q *queries.Query) bool {
 	return q.Rate < smallShare*asked && s.tooDear(q.Rate)
 }
 
-// tinyPart says what part of the load some lines are, if it is less than tinyShare; "" otherwise.
-func (s *facts) tinyPart(asked []int) string {
+// tinyPart returns the lines' part of the load in words. It returns "" if the part is not tiny, or unknown.
+func (s *traffic) tinyPart(asked []int) string {
 	share := 0.0
 	for i := range s.qs {
 		if q := &s.qs[i]; slices.Contains(asked, q.Line) {
