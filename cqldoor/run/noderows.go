@@ -13,12 +13,8 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 	if table == "local" {
 		return out, f.read(&out, f.sel.fetch, nil)
 	}
-	if d := f.doors; d.member != nil && !d.nodes.agree(f.before.version) {
-		// Drivers wait until all doors use the same schema. The doors' rows show this without
-		// delay.
-		if rows, err := d.member.Doors(f.ctx); err == nil {
-			d.nodes.look(d.lease.Now(), d.lease.Length(), rows)
-		}
+	if err := f.lookAtDoors(); err != nil {
+		return nil, err
 	}
 	for _, row := range f.doors.nodes.peers(table) {
 		cells := make([][]byte, len(f.sel.position))
@@ -34,6 +30,23 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 		f.add(&out, cells)
 	}
 	return out, nil
+}
+
+// lookAtDoors reads the doors' rows if, by what this door knows, they use another version of the schema than
+// the store has. Drivers wait until all doors use the same one. The rows show this without delay.
+func (f *schemaFetch) lookAtDoors() error {
+	d := f.doors
+	if d.member == nil {
+		return nil
+	}
+	version, err := f.schemas.catalog.Version(f.ctx)
+	if err != nil || d.nodes.agree(version) {
+		return err
+	}
+	if rows, err := d.member.Doors(f.ctx); err == nil {
+		d.nodes.look(d.lease.Now(), d.lease.Length(), rows)
+	}
+	return nil
 }
 
 // localCells puts the door's own cells into the row of system.local.

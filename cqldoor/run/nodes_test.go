@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,7 +105,8 @@ func TestNodes(t *testing.T) {
 				t.Fatal("the doors do not agree")
 			}
 		}
-		for _, r := range []*Router{a, b, c} {
+		s.must(s.v5, "DESCRIBE TABLE "+s.keyspace+".other")
+		for _, r := range []*Router{b, c} {
 			if !r.schema.view.Load().names.Has(s.keyspace, "other") {
 				t.Error("a door does not know of a table although all agree")
 			}
@@ -200,4 +202,38 @@ func TestEventsOfNodes(t *testing.T) {
 	b.Close()
 	look(a, "DOWN 127.0.0.2:9042", "REMOVED_NODE 127.0.0.2:9042")
 	look(a)
+}
+
+// TestNodesDuringAReading reads the tables of nodes while the door reads a new version of the schema, which a
+// large schema makes long. The answer does not wait for it, and shows the store's version.
+func TestNodesDuringAReading(t *testing.T) {
+	reading, goOn := make(chan struct{}), make(chan struct{})
+	var waits atomic.Bool
+	st := &picky{Store: embedded(t), refuse: func(m wire.Message) *wire.Error {
+		if strings.Contains(string(m.Body), "system_schema.columns") && waits.CompareAndSwap(true, false) {
+			close(reading)
+			<-goOn
+		}
+		return nil
+	}}
+	s := newScene(t, st)
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '3'}")
+	const version = "SELECT schema_version FROM system.local WHERE key = 'local'"
+	before := show(s.must(s.v5, version))
+	waits.Store(true)
+	altered := make(chan error, 1)
+	go func() {
+		_, err := s.v4.Query(difftest.Request{Query: "ALTER TABLE " + s.keyspace + ".t ADD w int"})
+		altered <- err
+	}()
+	<-reading
+	during := show(s.must(s.v5, version))
+	if stored := show(s.must(s.direct, version)); during == before || during != stored {
+		t.Errorf("after ALTER the door shows version %s, the store %s; before it was %s", during, stored, before)
+	}
+	s.must(s.v5, "SELECT * FROM system.peers_v2")
+	close(goOn)
+	if err := <-altered; err != nil {
+		t.Fatal(err)
+	}
 }
