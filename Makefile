@@ -122,8 +122,8 @@ score-advice: ## advice held to the truth of sets drawn from a fresh seed: point
 prove-advice: ## what is advised, built on the engine with the store's limits on, and filled with its rows at the stated rate: predicted beside measured
 	$(GO) test ./cmd/evenkeel -count 1 -timeout $(HUNG) -run '^TestProve(Advice|Keys|Rows|Units)$$' -v -args -prove.seed=$(or $(SEED),0) -prove.sets=$(or $(SETS),20)
 
-kill-reshard: ## 500 kill -9 of a door at random points of random changes of layout; SEED repeats; ITEMS of one plain table that is sharded under load, and made plain; three doors that are killed and stopped while a table changes, for DOORSTIME (10m) on each store; conditional writes across 60 changes, held to porcupine
-	$(GO) test ./cmd/evenkeel -count 1 -timeout 1h -run '^(TestKilledWhileChanging|TestItemsWhileKilled|TestManyItemsWhileKilled)$$' -v -args -reshard.kills=500 -reshard.seed=$(or $(SEED),1) -reshard.items=$(or $(ITEMS),100000)
+kill-reshard: ## 500 kill -9 of a door at random points of random changes of layout; SEED repeats; ITEMS of one plain table, and ROWS of another, that are sharded under load, and made plain; three doors that are killed and stopped while a table changes, for DOORSTIME (10m) on each store; conditional writes across 60 changes, held to porcupine
+	$(GO) test ./cmd/evenkeel -count 1 -timeout 1h -run '^(TestKilledWhileChanging|TestItemsWhileKilled|TestManyItemsWhileKilled|TestManyRowsWhileKilled)$$' -v -args -reshard.kills=500 -reshard.seed=$(or $(SEED),1) -reshard.items=$(or $(ITEMS),100000) -reshard.rows=$(or $(ROWS),100000)
 	for on in false true; do $(GO) test ./cmd/evenkeel -count 1 -timeout 2h -run '^TestDoorsKilledWhileChanging$$' -v -args -reshard.doors=$(or $(DOORSTIME),10m) -reshard.cassandra=$$on -reshard.seed=$(or $(SEED),1) || exit 1; done
 	$(GO) test ./cqldoor/run -count 1 -timeout 1h -run '^TestLinearAcrossChanges$$' -v -args -linear.changes=60 -linear.seed=$(or $(SEED),1)
 
