@@ -16,6 +16,7 @@ import (
 	gocql "github.com/apache/cassandra-gocql-driver/v2"
 
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/reshard"
 )
 
 var manyRows = flag.Int("reshard.rows", 3000, "the number of rows of TestManyRowsWhileKilled")
@@ -29,9 +30,17 @@ type manyInCQL struct {
 
 func (d *manyInCQL) at() *reshardTable { return &reshardTable{Table: d.keyspace + ".many", CQL: d.cql} }
 
-func (d *manyInCQL) stages() (copies string, kills []string, waits string) {
-	return "announced", []string{"announced", "switching", "settled", "cleaned"}, "settled"
+func (d *manyInCQL) ripe(s *reshard.Status) bool {
+	switch s.Phase {
+	case "announced", "switching":
+		return s.StepDone > 0.3
+	case "settled", "cleaned":
+		return true
+	}
+	return false
 }
+
+func (d *manyInCQL) waits() string { return "settled" }
 
 func (d *manyInCQL) get(i int) (version int, there bool, err error) {
 	err = d.s.Query("SELECT v FROM "+d.keyspace+".many WHERE p = ? AND c = ?", i/inKey, i%inKey).Scan(&version)

@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/evenkeel/evenkeel/reshard"
 )
 
 var manyItems = flag.Int("reshard.items", 3000, "the number of items of TestManyItemsWhileKilled")
@@ -46,10 +48,18 @@ func versionOf(item attributes) (int, error) {
 
 func (d *manyInDynamoDB) at() *reshardTable { return &reshardTable{Table: "Many", DynamoDB: d.url} }
 
-// stages: the stubs need not stay for Scans.
-func (d *manyInDynamoDB) stages() (copies string, kills []string, waits string) {
-	return "moving", []string{"moving", "closing", "cleaning", "dropping"}, ""
+func (d *manyInDynamoDB) ripe(s *reshard.Status) bool {
+	switch s.Phase {
+	case "moving":
+		return s.RowsMoved > s.RowsToMove/3
+	case "closing", "cleaning", "dropping":
+		return true
+	}
+	return false
 }
+
+// waits: the stubs need not stay for Scans.
+func (d *manyInDynamoDB) waits() string { return "" }
 
 func (d *manyInDynamoDB) get(i int) (version int, there bool, err error) {
 	a, err := d.c.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: aws.String("Many"), Key: keyOfMany(i), ConsistentRead: aws.Bool(true)})

@@ -38,9 +38,12 @@ type many interface {
 	scan(row func(i, version int) error) error
 	// at returns what the commands call the table.
 	at() *reshardTable
-	// stages returns the phase in which the door copies, and those in which it is killed. In phase waits
-	// it waits for the store; "" means that it may end its waits from the beginning.
-	stages() (copies string, kills []string, waits string)
+	// ripe reports whether a change has come to a point at which the door may be killed, the only one in
+	// its phase.
+	ripe(s *reshard.Status) bool
+	// waits is the phase in which a change waits for the store. If it is "", the door may end all waits from
+	// the beginning.
+	waits() string
 }
 
 // owner is a client that alone writes some rows, and so knows what they are.
@@ -125,7 +128,6 @@ func quantile(all []time.Duration, q float64) time.Duration {
 
 // changeMany changes the layout of a table of n rows under load, and kills the door on the way.
 func changeMany(t *testing.T, m *mortal, of many, n, from, to int, wrong <-chan error) {
-	copies, kills, waits := of.stages()
 	door, err := of.at().open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -140,6 +142,7 @@ func changeMany(t *testing.T, m *mortal, of many, n, from, to int, wrong <-chan 
 			t.Fatal(err)
 		}
 	}
+	waits := of.waits()
 	if waits == "" {
 		finish()
 	}
@@ -165,7 +168,7 @@ func changeMany(t *testing.T, m *mortal, of many, n, from, to int, wrong <-chan 
 		if s.Phase == waits && waits != "" {
 			finish()
 		}
-		if slices.Contains(kills, s.Phase) && (s.Phase != copies || s.RowsMoved > s.RowsToMove/3) && len(killed) < 2 && !killed[s.Phase] {
+		if len(killed) < 3 && !killed[s.Phase] && of.ripe(&s) {
 			killed[s.Phase] = true
 			door.Close()
 			m.kill()
@@ -173,7 +176,7 @@ func changeMany(t *testing.T, m *mortal, of many, n, from, to int, wrong <-chan 
 			if door, err = of.at().open(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("after %v: the door was killed in %s, with %d moved", time.Since(began).Round(time.Second), s.Phase, s.RowsMoved)
+			t.Logf("after %v: the door was killed in %s, with %d moved and %d verified", time.Since(began).Round(time.Second), s.Phase, s.RowsMoved, s.RowsVerified)
 		}
 	}
 	t.Logf("%d rows from %d to %d shards in %v: %d moved, %d kills (%v)", n, from, to, time.Since(began).Round(100*time.Millisecond), moved, len(killed), killed)
