@@ -314,7 +314,7 @@ func TestPositionsOfPlain(t *testing.T) {
 	if err != nil || n != shard.PlainPlace || again.Compare(at) != 0 || string(parts[1]) != "a" || string(at.Key) != string(AppendKey(nil, key)) {
 		t.Errorf("%v %q %d %v", again, parts, n, err)
 	}
-	if met, n, ok := table.Met(key); !ok || n != shard.PlainPlace || len(met) != 2 || !table.Walks(met, n) || len(table.Before(key, at, table.Shards(key))) > 0 {
+	if met, n, ok := table.Met(key); !ok || n != shard.PlainPlace || len(met) != 2 || !table.Walks(met, n) || len(table.Rank(key, table.Shards(key))) != 1 {
 		t.Errorf("met %q at %d, %v", met, n, ok)
 	}
 	if _, _, ok := table.Met(append(key, IntValue(1))); ok {

@@ -89,22 +89,28 @@ func (t *positions) Precedes(a, b Position) bool {
 	return a.Compare(b) < 0
 }
 
-// Before returns the shards of a logical partition that precede the given position (Precedes), in
-// the order of the scan. all are the partition's shards (Places).
-func (t *positions) Before(key [][]byte, at Position, all []int) []int {
-	var lower []Position
-	shards := map[string]int{}
-	for _, n := range all {
-		if q := t.Position(key, n); t.Precedes(q, at) {
-			lower = append(lower, q)
-			shards[string(q.Key)] = n
+// Ranked is a shard of a logical partition, with its position.
+type Ranked struct {
+	Position
+	Shard int
+}
+
+// Rank returns shards of a logical partition in the order in which a scan looks for one to show the
+// partition at: each precedes the next.
+func (t *positions) Rank(key [][]byte, shards []int) []Ranked {
+	out := make([]Ranked, len(shards))
+	for i, n := range shards {
+		out[i] = Ranked{t.Position(key, n), n}
+	}
+	slices.SortFunc(out, func(a, b Ranked) int {
+		switch {
+		case t.Precedes(a.Position, b.Position):
+			return -1
+		case t.Precedes(b.Position, a.Position):
+			return 1
 		}
-	}
-	slices.SortFunc(lower, Position.Compare)
-	out := make([]int, len(lower))
-	for i, q := range lower {
-		out[i] = shards[string(q.Key)]
-	}
+		return 0
+	})
 	return out
 }
 

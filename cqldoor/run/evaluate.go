@@ -66,10 +66,11 @@ func (x *reader) shaped(out *output, c plan.Cursor, page int) error {
 		}
 		return s.Row(st.row)
 	}
-	var pause func(i int)
+	var pause func(at plan.Cursor)
 	if page > 0 && !sel.Selection.Aggregated && !sel.Grouped && len(sel.Sort) == 0 {
-		pause = func(i int) {
-			out.next(plan.Cursor{KeyIndex: i, Limit: max(s.Rest().Left, 0), PerKey: x.bound.PerPartitionLimit})
+		pause = func(at plan.Cursor) {
+			at.Limit, at.PerKey = max(s.Rest().Left, 0), x.bound.PerPartitionLimit
+			out.next(at)
 		}
 	}
 	err := x.each(c, hint, pause, func(st step) (bool, error) {

@@ -26,8 +26,8 @@ var errEnough = errors.New("run: no more rows of the partition are wanted")
 
 // each visits the merged rows after a cursor, in order, and filters them if the shards have not.
 // hint is how many rows will probably be wanted, 0 for all. If the reading takes long and pause is not
-// nil, each calls pause with the index of the next partition key, and ends.
-func (x *reader) each(c plan.Cursor, hint int, pause func(i int), f visit) error {
+// nil, each calls pause with the position after a partition, and ends.
+func (x *reader) each(c plan.Cursor, hint int, pause func(at plan.Cursor), f visit) error {
 	if x.plan.FilterHere {
 		inner := f
 		f = func(s step) (bool, error) {
@@ -41,14 +41,14 @@ func (x *reader) each(c plan.Cursor, hint int, pause func(i int), f visit) error
 		return nil
 	}
 	if x.plan.Access == plan.Owners {
-		return x.owners(c, hint, f)
+		return x.owners(c, hint, pause, f)
 	}
 	for i, key := range x.bound.Keys.From(c.KeyIndex) {
 		at := plan.Cursor{KeyIndex: i}
 		if i == c.KeyIndex {
 			at = c
 		} else if pause != nil && x.late() {
-			pause(i)
+			pause(at)
 			return nil
 		}
 		if err := x.look(i); err != nil {

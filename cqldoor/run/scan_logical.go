@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/scatter"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // walkChunk is how many physical partitions a scan asks for at once.
@@ -42,6 +43,7 @@ const (
 type ownersScan struct {
 	*reader
 	hint  int
+	pause func(at plan.Cursor) // see reader.each
 	visit visit
 	by    *plan.Table // the table whose layout the scan follows
 	each  bool        // each physical partition shows its own rows
@@ -60,11 +62,11 @@ type ownership struct {
 }
 
 // owners visits the rows of a scan after a cursor.
-func (x *reader) owners(c plan.Cursor, hint int, f visit) error {
+func (x *reader) owners(c plan.Cursor, hint int, pause func(at plan.Cursor), f visit) error {
 	ctx, cancel := context.WithCancel(x.ctx)
 	own := *x
 	own.ctx = ctx
-	s := &ownersScan{reader: &own, hint: hint, visit: f, by: x.plan.Walked(c), known: map[string]*ownership{}}
+	s := &ownersScan{reader: &own, hint: hint, pause: pause, visit: f, by: x.plan.Walked(c), known: map[string]*ownership{}}
 	defer s.tasks.Wait()
 	defer cancel()
 	t := s.by
@@ -77,7 +79,8 @@ func (x *reader) owners(c plan.Cursor, hint int, f visit) error {
 			return err
 		}
 		last = &at
-		if !s.each {
+		// A position whose partition is done is its owner, or comes after it, unless the strategy is rollover.
+		if !s.each && !(c.Done && t.Layout.Strategy == shard.Rollover) {
 			s.known[string(plan.AppendKey(nil, key))] = &ownership{ready: closed, owner: at}
 		}
 		if on, err := s.show(at, key, c, hint); err != nil || !on {
@@ -166,12 +169,15 @@ func (s *ownersScan) inOrder(met []candidate) (bool, error) {
 		if t.err != nil {
 			return false, t.err
 		}
-		if !t.owns {
-			continue
+		if t.owns {
+			s.partitions++
+			if on, err := s.showRead(t); err != nil || !on {
+				return false, err
+			}
 		}
-		s.partitions++
-		if on, err := s.showRead(t); err != nil || !on {
-			return false, err
+		if s.pause != nil && s.late() {
+			s.pause(plan.Cursor{Scan: t.at.Key, Layout: s.by.Sum(), Done: true})
+			return false, nil
 		}
 	}
 	return true, nil

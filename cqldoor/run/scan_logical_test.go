@@ -5,6 +5,8 @@ package run
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -126,5 +128,58 @@ func TestScansReadAhead(t *testing.T) {
 		if fmt.Sprint(whole.Rows) != fmt.Sprint(paged.Rows) {
 			t.Errorf("%s: the pages are not the whole", test.text)
 		}
+	}
+}
+
+// TestScansPause reads in pages most of which have to end after the first partition that a scan meets, because
+// the time of the request is short. The scan goes on after it, also if it showed no row: all pages together have
+// the rows of the scan in one page, in its order.
+func TestScansPause(t *testing.T) {
+	for _, layout := range []string{"'shards': '16'", "'strategy': 'rollover', 'rows': '10'", "'strategy': 'time', 'by': 'c', 'bucket': '1h', 'shards': '3'"} {
+		t.Run(layout, func(t *testing.T) {
+			s := newScene(t, embedded(t))
+			r := rand.New(rand.NewPCG(1, uint64(len(layout))))
+			table := s.keyspace + ".t"
+			s.must(s.v5, "CREATE TABLE "+table+" (p int, c timestamp, v int, PRIMARY KEY (p, c)) WITH write_sharding = {"+layout+"}")
+			for p := range 25 {
+				for range 1 + r.IntN(20) {
+					s.must(s.v5, fmt.Sprintf("INSERT INTO %s (p, c, v) VALUES (%d, %d, %d)", table, p, r.IntN(20)*1_200_000, r.IntN(10)))
+					if strings.Contains(layout, "rollover") && r.IntN(4) == 0 {
+						s.roll(table, be32(p))
+					}
+				}
+			}
+			empty := 0
+			for _, text := range []string{
+				"SELECT DISTINCT p FROM " + table,
+				"SELECT p, c FROM " + table + " PER PARTITION LIMIT 2",
+				"SELECT p, c FROM " + table + " PER PARTITION LIMIT 2 LIMIT 11",
+				"SELECT p, c FROM " + table + " WHERE v = 3 PER PARTITION LIMIT 3 ALLOW FILTERING",
+			} {
+				s.router.reads.timeout = 0
+				whole := s.must(s.v5, text)
+				if len(whole.Rows) < 5 {
+					t.Fatalf("%s: only %d rows", text, len(whole.Rows))
+				}
+				pages := 0
+				paged := s.pages(func(state []byte) (*difftest.Answer, error) {
+					s.router.reads.timeout = time.Duration(min(1, r.IntN(8))) // 0: the page need not pause
+					a, err := s.v5.Query(difftest.Request{Query: text, PageSize: 7, State: state})
+					if pages++; err == nil && len(a.Rows) == 0 {
+						empty++
+					}
+					return a, err
+				})
+				if fmt.Sprint(paged.Rows) != fmt.Sprint(whole.Rows) {
+					t.Errorf("%s: the pages have %d rows, the whole has %d:\n%v\n%v", text, len(paged.Rows), len(whole.Rows), paged.Rows, whole.Rows)
+				}
+				if least := len(whole.Rows) / 4; pages < least {
+					t.Errorf("%s: %d pages, not %d: they did not pause", text, pages, least)
+				}
+			}
+			if empty < 10 {
+				t.Errorf("only %d pages are empty", empty)
+			}
+		})
 	}
 }

@@ -16,6 +16,10 @@ type ownerOf struct {
 	key [][]byte
 }
 
+// askedFirst is how many shards find asks at once at first whether they have rows. Where most shards of
+// a partition have some, it needs no others.
+const askedFirst = 2
+
 // find returns the position of the first shard (plan.Table.Precedes) that has rows of a logical
 // partition. The shard at the given position has some.
 func (x ownerOf) find(at plan.Position) (plan.Position, error) {
@@ -23,17 +27,32 @@ func (x ownerOf) find(at plan.Position) (plan.Position, error) {
 	if err != nil {
 		return at, err
 	}
+	ranked, first := x.by.Rank(x.key, all), x.firstShown
+	if !x.by.Hides() {
+		first = x.first
+		ranked = slices.DeleteFunc(ranked, func(r plan.Ranked) bool { return !x.by.Precedes(r.Position, at) })
+	}
+	for n := askedFirst; len(ranked) > 0; n *= 8 {
+		some := ranked[:min(n, len(ranked))]
+		switch owner, err := first(some); {
+		case err != nil:
+			return at, err
+		case owner != nil:
+			return *owner, nil
+		}
+		ranked = ranked[len(some):]
+	}
 	if x.by.Hides() {
-		return x.findShown(all)
+		return plan.Position{}, nil // no row of the partition is shown: no position is the owner
 	}
-	owner := at
-	lower := x.by.Before(x.key, at, all)
-	if len(lower) == 0 {
-		return owner, nil
-	}
-	err = x.probe(lower, 0, func(_ [][]byte, shard int) {
-		if q := x.by.Position(x.key, shard); x.by.Precedes(q, owner) {
-			owner = q
+	return at, nil
+}
+
+// first returns the first of some shards, which are ranked, that has rows, or nil.
+func (x ownerOf) first(ranked []plan.Ranked) (owner *plan.Position, err error) {
+	err = x.probe(ranked, 0, func(_ [][]byte, r *plan.Ranked) {
+		if owner == nil || x.by.Precedes(r.Position, *owner) {
+			owner = &r.Position
 		}
 	})
 	return owner, err
@@ -42,27 +61,23 @@ func (x ownerOf) find(at plan.Position) (plan.Position, error) {
 // probedKeys is how many keys of a shard a scan reads first to find one that is shown.
 const probedKeys = 16
 
-// findShown is find for a table that hides rows. Rows that do not belong in a shard do not make it
+// firstShown is first for a table that hides rows. Rows that do not belong in a shard do not make it
 // the owner: the mover deletes them, perhaps between two pages of the scan, which would then show
-// the partition twice. If no row of the partition is shown, no position is the owner.
-func (x ownerOf) findShown(all []int) (owner plan.Position, err error) {
-	found := false
-	for limit := probedKeys; len(all) > 0; limit *= 8 {
+// the partition twice.
+func (x ownerOf) firstShown(ranked []plan.Ranked) (owner *plan.Position, err error) {
+	for limit := probedKeys; len(ranked) > 0; limit *= 8 {
 		keys := map[int]int{} // by shard
-		err := x.probe(all, limit, func(clustering [][]byte, shard int) {
-			keys[shard]++
-			if !x.by.Belongs(x.key, clustering, shard) {
-				return
-			}
-			if q := x.by.Position(x.key, shard); !found || x.by.Precedes(q, owner) {
-				owner, found = q, true
+		err := x.probe(ranked, limit, func(clustering [][]byte, r *plan.Ranked) {
+			keys[r.Shard]++
+			if x.by.Belongs(x.key, clustering, r.Shard) && (owner == nil || x.by.Precedes(r.Position, *owner)) {
+				owner = &r.Position
 			}
 		})
 		if err != nil {
 			return owner, err
 		}
-		all = slices.DeleteFunc(slices.Clone(all), func(shard int) bool {
-			return keys[shard] < limit || found && !x.by.Precedes(x.by.Position(x.key, shard), owner)
+		ranked = slices.DeleteFunc(slices.Clone(ranked), func(r plan.Ranked) bool {
+			return keys[r.Shard] < limit || owner != nil && !x.by.Precedes(r.Position, *owner)
 		})
 	}
 	return owner, nil
@@ -70,7 +85,11 @@ func (x ownerOf) findShown(all []int) (owner plan.Position, err error) {
 
 // probe reads the first rows of some shards of a logical partition (plan.Select.Probe). It calls f for
 // each row.
-func (x ownerOf) probe(shards []int, limit int, f func(clustering [][]byte, shard int)) error {
+func (x ownerOf) probe(ranked []plan.Ranked, limit int, f func(clustering [][]byte, r *plan.Ranked)) error {
+	shards, of := make([]int, len(ranked)), make(map[int]*plan.Ranked, len(ranked))
+	for i := range ranked {
+		shards[i], of[ranked[i].Shard] = ranked[i].Shard, &ranked[i]
+	}
 	var fetches []fetch
 	for _, g := range x.together(x.key, shards, x.group(presenceGroup)) {
 		fetches = append(fetches, fetch{x.plan.Probe(x.by, x.bound, x.key, g.Members, limit), g.Place})
@@ -78,10 +97,11 @@ func (x ownerOf) probe(shards []int, limit int, f func(clustering [][]byte, shar
 	return x.drain(listed(fetches), func(cells [][]byte) error {
 		last := len(cells) - 1
 		shard, ok := shardValue(cells[last])
-		if !ok {
-			return fmt.Errorf("run: a probe of %s.%s brought no shard", x.plan.Table.Keyspace, x.plan.Table.Name)
+		r := of[shard]
+		if !ok || r == nil {
+			return fmt.Errorf("run: a probe of %s.%s brought no shard that was asked", x.plan.Table.Keyspace, x.plan.Table.Name)
 		}
-		f(cells[:last], shard)
+		f(cells[:last], r)
 		return nil
 	})
 }
