@@ -25,13 +25,28 @@ type change struct {
 	text     string // as the client wrote it
 }
 
-// changeLimit bounds the time of a schema statement. The statement goes on if its client leaves.
+// changeLimit bounds the time of a schema statement.
 const changeLimit = time.Minute
 
 // ddl executes a schema statement and answers.
 func (x *definer) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
+	return x.limited(ctx, func(ctx context.Context) error { return x.define(ctx, req, tree, keyspace, text, params) })
+}
+
+// limited executes a schema statement within the limit, also if its client leaves.
+func (x *definer) limited(ctx context.Context, execute func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.limit)
 	defer cancel()
+	err := execute(ctx)
+	if err == nil || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
+		return err
+	}
+	late := wire.Errorf(wire.CodeWriteTimeout, "evenkeel: the store has not answered within %v; it may or may not carry the statement out: look at the schema before you send the statement again", x.limit)
+	late.Consistency, late.Required, late.WriteType = wire.One, 1, wire.WriteSimple
+	return late
+}
+
+func (x *definer) define(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	c := &change{definer: x, req: req, params: params, keyspace: keyspace, text: text}
 	if n := objectOf(tree); n.Keyspace != "" {
 		c.keyspace = n.Keyspace
@@ -200,6 +215,9 @@ func (c *change) other(ctx context.Context) error {
 // not come from the client or its rights.
 func errCatalog(err error) error {
 	var e *wire.Error
+	if errors.Is(err, context.DeadlineExceeded) {
+		return err // limited explains it
+	}
 	if errors.As(err, &e) {
 		switch e.Code {
 		case wire.CodeUnavailable, wire.CodeOverloaded, wire.CodeReadTimeout, wire.CodeWriteTimeout, wire.CodeCASWriteUnknown, wire.CodeIsBootstrapping:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/md5"
 	"sync/atomic"
+	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -26,7 +27,8 @@ type definer struct {
 	explains *explains
 	relays   *relays
 	viewer   *viewer
-	movers   *movers // set by Start
+	movers   *movers       // set by Start
+	limit    time.Duration // changeLimit, but in tests
 }
 
 // serve serves a QUERY or PREPARE that is about the schema, or that the store handles after all.
@@ -116,13 +118,13 @@ func (x *definer) serveOther(ctx context.Context, req *cqldoor.Request, h syntax
 
 // passOn passes DDL on unchanged. It reads the schema again before it passes the answer on.
 func (x *definer) passOn(ctx context.Context, req *cqldoor.Request) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeLimit)
-	defer cancel()
-	a, err := askStore(ctx, req, wire.Message{Op: req.Op, Flags: req.Flags, Body: req.Body})
-	if err != nil {
-		return err
-	}
-	return (&change{definer: x, req: req}).finish(ctx, a)
+	return x.limited(ctx, func(ctx context.Context) error {
+		a, err := askStore(ctx, req, wire.Message{Op: req.Op, Flags: req.Flags, Body: req.Body})
+		if err != nil {
+			return err
+		}
+		return (&change{definer: x, req: req}).finish(ctx, a)
+	})
 }
 
 // replyError answers a request that has failed.

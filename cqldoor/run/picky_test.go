@@ -10,6 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
+// silence is in place of an error if the store does not answer.
+var silence = &wire.Error{}
+
 // picky is a store that refuses some of the door's own messages.
 type picky struct {
 	store.Store
@@ -36,7 +39,9 @@ func (r *picky) MaxVersion(ctx context.Context) (wire.Version, error) {
 }
 
 func (l *pickyLink) Send(ctx context.Context, m wire.Message, reply func(wire.Message)) {
-	if e := l.of.refuse(m); e != nil {
+	if e := l.of.refuse(m); e == silence {
+		return
+	} else if e != nil {
 		l.of.refused.Add(1)
 		reply(wire.Message{Op: wire.OpError, Body: e.Append(nil, l.version)})
 		return

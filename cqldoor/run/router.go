@@ -129,7 +129,7 @@ func New(o Options) *Router {
 	r.relays = &relays{cache: r.cache, view: shown, requests: o.Requests}
 	rules := &ruled{catalog: r.schema.catalog, opts: &r.opts}
 	explain := &explains{rules: rules, view: shown, relays: r.relays}
-	r.definer = &definer{opts: &r.opts, cache: r.cache, schemas: r.schema, catalog: r.schema.catalog, view: shown, state: r.state, doors: doors,
+	r.definer = &definer{limit: changeLimit, opts: &r.opts, cache: r.cache, schemas: r.schema, catalog: r.schema.catalog, view: shown, state: r.state, doors: doors,
 		rules: rules, explains: explain, relays: r.relays,
 		viewer: &viewer{schemas: r.schema, view: shown, doors: doors, cache: r.cache, binder: bind, longest: maxResult}}
 	apply := &applier{cache: r.cache, fanOut: o.FanOut}
