@@ -11,12 +11,6 @@ type opening struct {
 	rows   float64
 }
 
-// spare returns how many rows more than a page may be fetched: two for each shard, or the
-// deviation of a shard's share of the page for each, whichever is more.
-func spare(page, n int) float64 {
-	return max(2*float64(n), math.Sqrt(float64(page)*float64(n)))
-}
-
 // The cost of an opening is measured in requests for each shard.
 const (
 	costOfRound = 0.2

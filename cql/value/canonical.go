@@ -4,6 +4,9 @@ package value
 
 import (
 	"encoding/binary"
+	"math"
+	"math/big"
+	"math/bits"
 	"net/netip"
 )
 
@@ -155,4 +158,35 @@ func (t *Type) canonicalParts(dst, v []byte, within bool) []byte {
 		dst = append(append(dst, byte(p.fault)), p.rest...)
 	}
 	return dst
+}
+
+// canonicalDecimal appends a decimal without trailing zeros. Zero gets scale 0.
+func canonicalDecimal(dst, v []byte) []byte {
+	scale, digits := int32(binary.BigEndian.Uint32(v)), trimVarint(v[4:])
+	if len(digits) <= 8 {
+		n := shortVarint(digits)
+		if n == 0 {
+			return append(dst, 0, 0, 0, 0, 0)
+		}
+		for n%10 == 0 && scale > math.MinInt32 {
+			n /= 10
+			scale--
+		}
+		return appendShortVarint(binary.BigEndian.AppendUint32(dst, uint32(scale)), n)
+	}
+	n := BigInt(digits)
+	// The loop removes half of the possible zeros at a time, so that many zeros cost little.
+	// A number with z zeros at its end can be divided by 2^z.
+	most := min(uint(len(digits)*3), n.TrailingZeroBits())
+	for step := int64(1) << bits.Len(most) / 2; step > 0; step /= 2 {
+		p, rest := pow10(step), new(big.Int)
+		for int64(scale)-step >= math.MinInt32 {
+			q, _ := new(big.Int).QuoRem(n, p, rest)
+			if rest.Sign() != 0 {
+				break
+			}
+			n, scale = q, scale-int32(step)
+		}
+	}
+	return AppendDecimal(dst, n, scale)
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -138,27 +137,6 @@ func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx cont
 	defer st.under.end(e.of) // also if f panics: a change of layout waits for the count
 	e.state, e.plans, e.tallies, e.reached, e.forwards = st, e.plans[:0], e.tallies[:0], math.MinInt64, false
 	return f(ctx, changed)
-}
-
-// late returns the error for a request that took too long. If it is a write, the error says that
-// the write may or may not have been applied.
-func (e *coordinator) late(req *cqldoor.Request) *wire.Error {
-	err := wire.Errorf(wire.CodeReadTimeout, "Operation timed out - received only 0 responses.")
-	err.Consistency, err.Required = consistency(req), 1
-	if e.keys > 1 && e.shards > 1 {
-		err.Message += fmt.Sprintf(" evenkeel: the statement names %d partition keys; with %d shards each, these are %d partitions of the store; name fewer keys in a statement, or give the door a longer --request-timeout",
-			e.keys, e.shards, e.keys*e.shards)
-	}
-	if req.Op == wire.OpBatch {
-		err.Code, err.WriteType = wire.CodeWriteTimeout, wire.WriteUnloggedBatch
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if slices.ContainsFunc(e.needs, func(n need) bool { return n.writes }) {
-		err.Code, err.WriteType = wire.CodeWriteTimeout, wire.WriteSimple
-	}
-	return err
 }
 
 // consistency returns the level that the client asked for.

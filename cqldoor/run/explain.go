@@ -5,7 +5,6 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/syntax"
@@ -25,12 +24,6 @@ const ExplainPayload = "evenkeel.explain"
 type Explanation struct {
 	*plan.Explained
 	Rule *RuleShown `json:"rule,omitempty"`
-}
-
-// RuleShown is a shard rule in the form that is shown.
-type RuleShown struct {
-	Declared string `json:"declared,omitempty"` // the rule, and its place, that declared the layout; "" if the table's own statement did
-	Note     string `json:"note,omitempty"`     // how the table differs from what the rules say now, and the way out
 }
 
 // asksExplain says whether a request's custom payload asks for the plan.
@@ -79,95 +72,6 @@ func (x *preparer) explain(ctx context.Context, s *statement) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(Explanation{e, rule})
-}
-
-// explains says what the shard rules say of tables.
-type explains struct {
-	rules  *ruled
-	view   *atomic.Pointer[view]
-	relays *relays
-}
-
-// ruleOf returns what the shard rules say of a table, or nil if they say nothing.
-func (x *explains) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
-	v := x.view.Load()
-	if !v.hasRules() {
-		return nil, nil
-	}
-	rules, err := x.rules.now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &RuleShown{Note: v.unlike(rules, table.Keyspace, table.Name)}
-	if t := v.tables[table.Keyspace][table.Name]; t != nil {
-		out.Declared = t.entry.Rule
-	}
-	if *out == (RuleShown{}) {
-		return nil, nil
-	}
-	return out, nil
-}
-
-// explainPlain answers a PREPARE that asks for the plan of a statement on plain tables. The store
-// prepares the statement, which finds its errors. The answer says what the shard rules say of the
-// tables.
-func (x *explains) explainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
-	h := syntax.Target(text)
-	var told *Explanation
-	for _, n := range tablesOf(h, keyspace, text) {
-		rule, err := x.ruleOf(ctx, n)
-		if err != nil {
-			return err
-		}
-		if rule != nil {
-			told = &Explanation{&plan.Explained{Table: string(syntax.AppendName(nil, n)), Access: "forwarded", Shards: []int{}, Statements: []plan.ExplainedStatement{}}, rule}
-			break
-		}
-	}
-	if told == nil {
-		return x.relays.relay(ctx, req)
-	}
-	body, err := bodyOf(req.Message)
-	if err != nil {
-		return err
-	}
-	a, err := askStore(ctx, req, wire.Message{Op: wire.OpPrepare, Body: body})
-	if err != nil {
-		return err
-	}
-	return told.reply(req, a.body)
-}
-
-// tablesOf returns the tables that a statement on rows names.
-func tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
-	add := func(n syntax.Name) {
-		if n.Keyspace == "" {
-			n.Keyspace = keyspace
-		}
-		all = append(all, n)
-	}
-	if h.Kind != syntax.StatementBatch {
-		add(h.Name)
-		return all
-	}
-	for n := range syntax.Tables(text) {
-		add(n)
-	}
-	return all
-}
-
-// explainCreate returns what the shard rules make of a CREATE TABLE, or nil if they say nothing.
-func (x *explains) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
-	n := stmt.Name
-	if n.Keyspace == "" {
-		n.Keyspace = keyspace
-	}
-	ruling, err := x.rules.of(ctx, n.Keyspace, stmt)
-	if err != nil || ruling.name == "" {
-		return nil, err
-	}
-	e := &plan.Explained{Table: string(syntax.AppendName(nil, n)), Layout: propertyText(ruling.options), Access: "create table", Shards: []int{}, Statements: []plan.ExplainedStatement{}}
-	return &Explanation{e, &RuleShown{Declared: ruling.label}}, nil
 }
 
 // reply answers a PREPARE with an explanation and the body of a RESULT.

@@ -47,7 +47,7 @@ func (x *reader) each(c plan.Cursor, hint int, pause func(at plan.Cursor), f vis
 		at := plan.Cursor{KeyIndex: i}
 		if i == c.KeyIndex {
 			at = c
-		} else if pause != nil && x.late() {
+		} else if pause != nil && x.hurried() {
 			pause(at)
 			return nil
 		}

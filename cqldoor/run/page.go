@@ -3,8 +3,6 @@
 package run
 
 import (
-	"time"
-
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
@@ -28,7 +26,7 @@ func (x *reader) rows(out *output, c plan.Cursor, page int) error {
 			after = c.After
 		} else {
 			w.at.KeyIndex, w.at.PerKey, w.last = i, x.bound.PerPartitionLimit, nil
-			if page > 0 && x.late() {
+			if page > 0 && x.hurried() {
 				w.out.next(plan.Cursor{KeyIndex: i, Limit: w.at.Limit, PerKey: w.at.PerKey})
 				return nil
 			}
@@ -42,10 +40,6 @@ func (x *reader) rows(out *output, c plan.Cursor, page int) error {
 	}
 	return nil
 }
-
-// late says that a page should end soon. The next page of a statement that names many partitions with few
-// rows can begin where this one ends; a page that takes too long is an error.
-func (x *reader) late() bool { return !x.hurry.IsZero() && time.Now().After(x.hurry) }
 
 // rowsPage is a page of rows that is being written.
 type rowsPage struct {

@@ -175,7 +175,7 @@ func (s *ownersScan) inOrder(met []candidate) (bool, error) {
 				return false, err
 			}
 		}
-		if s.pause != nil && s.late() {
+		if s.pause != nil && s.hurried() {
 			s.pause(plan.Cursor{Scan: t.at.Key, Layout: s.by.Sum(), Done: true})
 			return false, nil
 		}
