@@ -43,8 +43,6 @@ func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Resp
 		return err
 	case own && len(indexes) > 0:
 		return exception.Invalid("a table is adopted by its tag %s in a request without tags of indexes; an adopted table has no sharded indexes", plan.Tag)
-	case own && e != nil && e.Plan != nil && e.Plan.Rolls():
-		return r.tagAgain(ctx, q, e, name, values[plan.Tag], use)
 	case own:
 		return r.adoptTagged(ctx, q, e, name, values[plan.Tag], use)
 	case len(indexes) > 0:
@@ -53,14 +51,6 @@ func (r *Definer) Tag(ctx context.Context, q *api.TagResource, use func(api.Resp
 			declared[ix] = values[plan.IndexTagPrefix+ix]
 		}
 		return r.declareIndexes(ctx, q, e, name, declared, use)
-	}
-	return r.Backend.Answer(ctx, q, use)
-}
-
-// tagAgain sets the tag of a table of strategy rollover again. Another layout is refused.
-func (r *Definer) tagAgain(ctx context.Context, q *api.TagResource, e *tables.Entry, name, value string, use func(api.Response) error) error {
-	if !plan.SameIndex(e.Layout, false, value) {
-		return r.Items.ToldOf(ctx, name, e.Plan.CheckChange(plan.Shape{}))
 	}
 	return r.Backend.Answer(ctx, q, use)
 }

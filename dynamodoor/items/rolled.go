@@ -270,7 +270,7 @@ func (r *Runner) count(ctx context.Context, filled []plan.Filled) {
 		f := &filled[i]
 		layout := f.Table.Layout
 		each := max(1, layout.Fill.Rows/steps)
-		if !f.Last || f.Shard >= layout.Max || r.Draw()%uint64(each) > 0 {
+		if !f.Last || !f.Roll() || r.Draw()%uint64(each) > 0 {
 			continue
 		}
 		within, cancel := context.WithTimeout(principal.With(context.WithoutCancel(ctx), principal.Principal{}), counting)

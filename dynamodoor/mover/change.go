@@ -106,7 +106,7 @@ func (r *Mover) asked(e *tables.Entry, q *api.Reshard) (plan.Shape, error) {
 	switch {
 	case q.Layout != "":
 		return plan.Declared(e.Plan.Logical, e.Layout, q.Layout)
-	case q.Shards > 0 && q.Key == nil && e.Plan.Timed(): // it does not say of what
+	case q.Shards > 0 && q.Key == nil && (e.Plan.Timed() || e.Plan.Rolls()): // it does not say of what
 		return plan.Declared(e.Plan.Logical, e.Layout, fmt.Sprintf("shards=%d", q.Shards))
 	}
 	return plan.Shape{Shards: q.Shards}, nil
@@ -215,6 +215,8 @@ func (r *Mover) CheckChange(ctx context.Context, e *tables.Entry, w Wish) error 
 	switch is := From(e.Entry, w.key); {
 	case w.key != "" && e.Plan.Timed():
 		return exception.Invalid("the partitions of table %s are buckets of time, which are the same for all keys; change those of the table", e.Table)
+	case w.key != "" && e.Plan.Rolls():
+		return exception.Invalid("the shards of table %s are ranges of the sort key, as many as a key has items for; change the layout of the table", e.Table)
 	case w.key != "" && w.Shards == 0:
 		return exception.Invalid("a key has 1 shard or more; give --shards 1 to have it in one partition")
 	case is == w.Shape && w.key != "":
@@ -223,6 +225,8 @@ func (r *Mover) CheckChange(ctx context.Context, e *tables.Entry, w Wish) error 
 		return exception.Invalid("table %s is a plain one already", e.Table)
 	case is == w.Shape:
 		return exception.Invalid("table %s has %s already", e.Table, is)
+	case refilled(is, w.Shape):
+		return nil
 	case w.aim(e.Entry).Base > plan.MaxBase:
 		return exception.Invalid("table %s has had too many layouts: numbers of shards go to %d; copy the items into a new table", e.Table, plan.MaxBase)
 	}
@@ -311,6 +315,9 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish, tag fu
 	e, err := r.Tables.Anew(ctx, e.Table)
 	if err != nil {
 		return err
+	}
+	if refilled(From(e.Entry, ""), w.Shape) {
+		return r.refill(ctx, e, w, tag)
 	}
 	change := w.aim(e.Entry)
 	found, err := r.survey(ctx, e, change)

@@ -96,10 +96,10 @@ func (s *survey) add(t *plan.Table, item attribute.Item, moves bool) {
 
 // layoutText describes a shape that a number of shards does not, or returns "".
 func layoutText(s plan.Shape) string {
-	if !s.Timed() {
-		return ""
+	if s.Timed() || s.Rolls() {
+		return s.String()
 	}
-	return s.String()
+	return ""
 }
 
 // passes is the number of times that all items are read: for the survey, to move them, to verify
@@ -116,6 +116,10 @@ func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard
 	}
 	if err := r.CheckChange(ctx, e, w); err != nil {
 		o.Refused = append(o.Refused, exception.Of(err).Message)
+		return o, nil
+	}
+	if refilled(From(e.Entry, ""), w.Shape) {
+		o.Notes = append(o.Notes, "no item moves: the shards that a key has stay as they are, and the new numbers decide when it gets its next one")
 		return o, nil
 	}
 	s, err := r.survey(ctx, e, w.aim(e.Entry))

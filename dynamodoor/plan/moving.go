@@ -35,6 +35,8 @@ func (t *Table) CheckChange(to Shape) error {
 		return refuse(name, "it is a plain table, and is not made a sharded one while it is in use yet: its items have no shard in their key; %s", copyThem)
 	case t.adopted != nil:
 		return refuse(name, "it was sharded by hand and adopted, and the layout of such a table is not changed while it is in use yet; %s", copyThem)
+	case t.Rolls() && to.Rolls():
+		return nil
 	case t.Rolls():
 		return refuse(name, "its shards are ranges of the sort key (strategy 'rollover'), which are not changed while it is in use; create a table with the other layout, and copy the items")
 	case to.Shards > shard.MaxShards:

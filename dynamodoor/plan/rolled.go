@@ -121,6 +121,11 @@ func (t *Table) filledBy(key attribute.Item) []Filled {
 	return []Filled{{Table: t, Shard: at, Last: at == len(r.Bounds)+1, Held: r.Holds(sort), hash: hash, sort: sort}}
 }
 
+// Roll reports whether the item's partition key can have another shard after the item's.
+func (f *Filled) Roll() bool {
+	return f.Shard < f.Table.Layout.Max && len(f.Table.partition(f.hash, f.Shard+1).Text()) <= attribute.MaxHashSize
+}
+
 // Greatest returns the request for the item with the greatest sort key in the item's shard.
 func (f *Filled) Greatest() *api.Query {
 	k := expression.KeyRange{Hash: []attribute.Value{f.Table.partition(f.hash, f.Shard)}}

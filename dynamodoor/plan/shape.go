@@ -17,24 +17,35 @@ type Shape struct {
 	Shards  int              // of each key, or of each bucket of time; 0: a plain table
 	Width   timebucket.Width // of the buckets of time; 0: there are none
 	Numbers timebucket.Kind  // what a sort key that is a number counts, if there are buckets
+	Rows    int64            // the number of items that fill a shard under rollover; 0: the strategy is another one
+	Max     int              // the largest number of shards of a key under rollover
 }
 
-// ShapeOf returns the shape of a layout of strategy calculated or time.
+// ShapeOf returns the shape of a layout.
 func ShapeOf(l *shard.Layout) Shape {
-	if l.Strategy != shard.Time {
-		return Shape{Shards: l.N}
+	switch l.Strategy {
+	case shard.Time:
+		return Shape{Shards: l.N, Width: l.Width, Numbers: l.Numbers}
+	case shard.Rollover:
+		return Shape{Shards: 1, Rows: l.Fill.Rows, Max: l.Max}
 	}
-	return Shape{Shards: l.N, Width: l.Width, Numbers: l.Numbers}
+	return Shape{Shards: l.N}
 }
 
 // Timed reports whether the shape has buckets of time.
 func (s Shape) Timed() bool { return s.Width > 0 }
 
+// Rolls reports whether the shape is one of strategy rollover.
+func (s Shape) Rolls() bool { return s.Rows > 0 }
+
 // layout returns the layout with a range of places.
 func (s Shape) layout(places shard.Range) *shard.Layout {
 	l := &shard.Layout{N: max(1, s.Shards), Base: places.Base, Column: shard.DefaultColumn}
-	if s.Timed() {
+	switch {
+	case s.Timed():
 		l.Strategy, l.Width, l.Numbers = shard.Time, s.Width, s.Numbers
+	case s.Rolls():
+		l.Strategy, l.Fill.Rows, l.Max = shard.Rollover, s.Rows, s.Max
 	}
 	return l
 }
@@ -48,8 +59,11 @@ func (s Shape) Layout(places shard.Range, used int, generation int64) *shard.Lay
 
 // Last returns the highest place that a layout of the shape has.
 func (s Shape) Last(places shard.Range) int {
-	if s.Timed() {
+	switch {
+	case s.Timed():
 		return places.Base + shard.Lot/2
+	case s.Rolls():
+		return places.Base + s.Max
 	}
 	return places.Last()
 }
@@ -61,6 +75,8 @@ func (s Shape) Tag() string {
 		return ""
 	case s.Timed():
 		return timedText(s.Width, s.Numbers) + fmt.Sprintf(" shards=%d", s.Shards)
+	case s.Rolls():
+		return fmt.Sprintf("strategy=rollover rows=%d max=%d", s.Rows, s.Max)
 	}
 	return fmt.Sprintf("strategy=calculated shards=%d", s.Shards)
 }
@@ -86,6 +102,10 @@ func (s Shape) String() string {
 		return fmt.Sprintf("buckets of %s", s.Width)
 	case s.Timed():
 		return fmt.Sprintf("buckets of %s with %d shards each", s.Width, s.Shards)
+	case s.Rolls() && s.Max == shard.MaxShards:
+		return fmt.Sprintf("shards of %d items", s.Rows)
+	case s.Rolls():
+		return fmt.Sprintf("at most %d shards of %d items", s.Max, s.Rows)
 	}
 	return fmt.Sprintf("%d shards", s.Shards)
 }
@@ -101,8 +121,10 @@ func Declared(t *schema.Table, now *shard.Layout, value string) (s Shape, err er
 		return s, err
 	}
 	switch {
-	case l.Strategy != shard.Calculated && l.Strategy != shard.Time:
+	case l.Strategy == shard.Rollover && (now == nil || now.Strategy != shard.Rollover):
 		return s, refuse(t.Name, "strategy %q: a table in use gets the strategy 'calculated' or 'time'", l.Strategy)
+	case now != nil && now.Strategy == shard.Rollover && !strings.Contains(value, "strategy="):
+		return s, refuse(t.Name, "its shards are ranges of the sort key (strategy 'rollover'); say the strategy, too: 'strategy=calculated shards=%d', for instance", l.N)
 	case now != nil && now.Strategy == shard.Time && !strings.Contains(value, "strategy="):
 		return s, refuse(t.Name, "its partitions are buckets of time; say the strategy, too: '%s shards=%d' for as many shards in each bucket, or 'strategy=calculated shards=%d' for a table without buckets",
 			timedText(now.Width, now.Numbers), l.N, l.N)

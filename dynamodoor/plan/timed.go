@@ -74,7 +74,8 @@ func parsePlace(text string) (int, error) {
 	return int(n), err
 }
 
-// longestPlace returns a shard of a key whose text is as long as any.
+// longestPlace returns a shard of a key whose text is as long as any. Under rollover, it does not count
+// the shards that the key will have.
 func (p *placement) longestPlace(hash attribute.Value) int {
 	if t := p.timing; t != nil {
 		if t.base == 0 {
@@ -83,7 +84,7 @@ func (p *placement) longestPlace(hash attribute.Value) int {
 		return t.place(t.grid.Last(), 0)
 	}
 	if p.Rolls() {
-		return p.Layout.Max
+		return len(p.rolledOf(hash).Bounds) + 1
 	}
 	spread := p.Layout.Spread(valueBytes(hash))
 	return spread.Last()
