@@ -25,7 +25,8 @@ type Change struct {
 	// that is a number counts.
 	Bucket  timebucket.Width
 	Numbers timebucket.Kind
-	Back    bool // it is taken back: when it is done, another change gives the keys their earlier number of shards
+	Began   int64 // the layout's generation when the change began
+	Back    bool  // it is taken back: when it is done, another change gives the keys their earlier number of shards
 	Paused  bool
 	Hurry   bool // skip waits that are only for caution
 	// Beyond says that the table has indexes or a stream. Doors of release 0.2.0 do not know what to
@@ -68,6 +69,7 @@ type change struct {
 		Second   text `json:"second"`
 		SecondID text `json:"second_id"`
 
+		Began  *num  `json:"began,omitempty"`
 		Bucket *text `json:"bucket,omitempty"`
 		Unit   *text `json:"unit,omitempty"`
 	}
@@ -90,6 +92,10 @@ func (i *item) setChange(e *Entry) {
 		i.Change.M.Step, i.Change.M.Shards, i.Change.M.Paused, i.Change.M.Hurry = text{step}, number(int64(c.Shards)), bit{c.Paused}, bit{c.Hurry}
 		i.Change.M.Base, i.Change.M.Key, i.Change.M.Plain, i.Change.M.Back = number(int64(c.Base)), text{c.Key}, bit{c.Plain}, bit{c.Back}
 		i.Change.M.Second, i.Change.M.SecondID = text{c.Second}, text{c.SecondID}
+		if c.Began > 0 {
+			n := number(c.Began)
+			i.Change.M.Began = &n
+		}
 		if c.Bucket > 0 {
 			i.Change.M.Bucket, i.Change.M.Unit = &text{c.Bucket.String()}, &text{units[c.Numbers]}
 		}
@@ -112,6 +118,11 @@ func (i *item) readChange(e *Entry) (err error) {
 		}
 		if e.Change.Shards, err = strconv.Atoi(c.M.Shards.N); err != nil {
 			return fmt.Errorf("the catalogue's entry of %s: shards %q", i.Table.S, c.M.Shards.N)
+		}
+		if c.M.Began != nil {
+			if e.Change.Began, err = strconv.ParseInt(c.M.Began.N, 10, 64); err != nil {
+				return fmt.Errorf("the catalogue's entry of %s: a change that began in generation %q", i.Table.S, c.M.Began.N)
+			}
 		}
 		if c.M.Bucket != nil && c.M.Unit != nil {
 			if e.Change.Bucket, err = timebucket.Parse(c.M.Bucket.S); err == nil {

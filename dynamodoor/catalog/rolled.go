@@ -20,6 +20,9 @@ import (
 // the shard begins, and a step. Another item, under the negative number, counts roughly the items
 // that doors wrote to the shard. Doors change the item of the last shard until its step is Open.
 // Afterwards the item stays as it is.
+//
+// While the layout of the table is being changed, the item after that of the last shard is a mark of the
+// change (Frozen). It keeps doors that do not know of the change from beginning the next shard.
 
 // Step says what doors do with items at or after the beginning of a shard.
 type Step int64
@@ -28,18 +31,20 @@ const (
 	Announced Step = 1 + iota // no door creates one; they are read in the shard before
 	Readable                  // no door creates one; they are read in this shard
 	Open                      // they are created in this shard
+	Frozen                    // the partition key does not get this shard, because a change of the table's layout is under way
 )
 
 // Beginning is where a shard of a partition key begins.
 type Beginning struct {
-	Shard int
-	From  attribute.Value
-	Step  Step
+	Shard  int
+	From   attribute.Value // Invalid if the step is Frozen
+	Step   Step
+	Change int64 // Change.Began of the change, if the step is Frozen
 }
 
 // Equal reports whether two beginnings are the same.
 func (b *Beginning) Equal(o *Beginning) bool {
-	return b.Shard == o.Shard && b.Step == o.Step && b.From.Equal(o.From)
+	return b.Shard == o.Shard && b.Step == o.Step && b.From.Equal(o.From) && b.Change == o.Change
 }
 
 // These are further attributes of the directory's table.
@@ -47,13 +52,27 @@ const (
 	fromName   = "from"
 	stepName   = "step"
 	writesName = "writes"
+	changeName = "change"
 )
 
-func (b *Beginning) item(partition string) attribute.Item {
-	return bucketItem(partition, int64(b.Shard)).With(fromName, b.From).With(stepName, attribute.Int(int64(b.Step)))
+// has returns the attributes by which a beginning differs from others of the same shard.
+func (b *Beginning) has() attribute.Item {
+	step := attribute.NewItem(attribute.Attribute{Name: stepName, Value: attribute.Int(int64(b.Step))})
+	if b.Step == Frozen {
+		return step.With(changeName, attribute.Int(b.Change))
+	}
+	return step.With(fromName, b.From)
 }
 
-// Beginnings returns where the shards of a partition key begin, from shard 2 on.
+func (b *Beginning) item(partition string) attribute.Item {
+	item := bucketItem(partition, int64(b.Shard))
+	for _, a := range b.has() {
+		item = item.With(a.Name, a.Value)
+	}
+	return item
+}
+
+// Beginnings returns where the shards of a partition key begin, from shard 2 on, and the mark of a change.
 func (c *Catalog) Beginnings(ctx context.Context, partition string) ([]Beginning, error) {
 	k := expression.KeyRange{Hash: []attribute.Value{attribute.String(partition)}, Op: expression.GreaterOrEqual, Low: attribute.Int(2)}
 	q := &api.Query{Read: api.Read{Table: BucketsTable, Consistent: true}, KeyCondition: k.Condition([]string{partitionName}, []string{bucketName})}
@@ -78,7 +97,15 @@ func (c *Catalog) Beginnings(ctx context.Context, partition string) ([]Beginning
 				if b.Step = Step(step); err != nil {
 					return err
 				}
-				if b.From, ok = item.Get(fromName); !ok || b.Shard != len(out)+2 {
+				if b.Step == Frozen {
+					change, err := wholeOf(item, changeName)
+					if b.Change = int64(change); err != nil {
+						return err
+					}
+				} else {
+					b.From, ok = item.Get(fromName)
+				}
+				if !ok || b.Shard != len(out)+2 {
 					return fmt.Errorf("the entry of shard %d of partition %q is damaged", b.Shard, partition)
 				}
 				out = append(out, b)
@@ -119,10 +146,14 @@ func (c *Catalog) BeginShard(ctx context.Context, partition string, b Beginning)
 // removes it.
 func (c *Catalog) MoveShard(ctx context.Context, partition string, is, next Beginning) error {
 	var b expression.Builder
-	has := func(name string, v attribute.Value) *expression.Condition {
-		return b.Compare("=", expression.PathOperand(expression.Top(name)), expression.ValueOperand(v))
+	var unchanged *expression.Condition
+	for _, a := range is.has() {
+		same := b.Compare("=", expression.PathOperand(expression.Top(a.Name)), expression.ValueOperand(a.Value))
+		if unchanged != nil {
+			same = b.And(unchanged, same)
+		}
+		unchanged = same
 	}
-	unchanged := b.And(has(fromName, is.From), has(stepName, attribute.Int(int64(is.Step))))
 	if next.Step == 0 {
 		return c.enter(ctx, &api.DeleteItem{Table: BucketsTable, Key: bucketItem(partition, int64(is.Shard)), Condition: unchanged}, b.Err())
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamo/exception"
 	"github.com/evenkeel/evenkeel/dynamodoor/catalog"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
@@ -137,7 +138,7 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *uses) (plan.Plan, 
 			}
 		})
 		if err == nil && by.missing != nil {
-			if err := r.readMissing(ctx, by); err != nil {
+			if err := r.readMissing(ctx, q, by); err != nil {
 				return nil, err
 			}
 			changed = true
@@ -183,7 +184,9 @@ func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, of func(
 			return nil
 		}
 		if e.Plan.Rolls() {
-			return e.Plan.Rolling(func(name string) *plan.Rolled { return r.bounds(by, name) })
+			return e.Plan.Rolling(func(name string, hash attribute.Value) *plan.Rolled {
+				return r.bounds(by, missingKey{name, e.Plan, hash, e.Freezes()})
+			})
 		}
 		return e.Plan
 	})

@@ -56,7 +56,7 @@ var errAgain = errors.New("items: the partition key has other shards")
 type uses struct {
 	tables.Pinned
 	rolled  map[string]usedKey
-	missing []string      // the partition keys that the door must read the directory for
+	missing []missingKey  // the partition keys that the door must read the directory for
 	filled  []plan.Filled // the items that the request may create
 }
 
@@ -64,24 +64,32 @@ type usedKey struct {
 	key     *rolledKey
 	state   *rolledState
 	version uint64 // of the key's lock
+	change  int64  // Change.Began of the change during which the key's shards stay as they are; 0: there is none
 }
 
-// bounds returns the bounds of a partition key, by its name in the directory. If the door must read
-// them first, it notes that.
-func (r *Runner) bounds(by *uses, name string) *plan.Rolled {
-	if u, ok := by.rolled[name]; ok {
+// missingKey is a partition key of a table of strategy rollover.
+type missingKey struct {
+	name   string // in the directory
+	table  *plan.Table
+	hash   attribute.Value
+	change int64 // as in usedKey
+}
+
+// bounds returns the bounds of a partition key. If the door must read them first, it notes that.
+func (r *Runner) bounds(by *uses, m missingKey) *plan.Rolled {
+	if u, ok := by.rolled[m.name]; ok && u.change == m.change {
 		return &u.state.Rolled
 	}
-	version := r.rolls.lock(name).version.Load()
-	k := r.rolls.key(name)
-	s := k.state.Load()
-	if s == nil || r.age(s) > r.rolledFor()/2 {
-		if !slices.Contains(by.missing, name) {
-			by.missing = append(by.missing, name)
+	version := r.rolls.lock(m.name).version.Load()
+	k := r.rolls.key(m.name)
+	s := k.usable(m.change)
+	if s == nil || m.change == 0 && r.age(s) > r.rolledFor()/2 {
+		if !slices.ContainsFunc(by.missing, func(o missingKey) bool { return o.name == m.name }) {
+			by.missing = append(by.missing, m)
 		}
 		return new(plan.Rolled)
 	}
-	by.use(name, usedKey{k, s, version})
+	by.use(m.name, usedKey{k, s, version, m.change})
 	return &s.Rolled
 }
 
@@ -92,11 +100,23 @@ func (by *uses) use(name string, u usedKey) {
 	by.rolled[name] = u
 }
 
-// readMissing reads the directory for the partition keys that a plan lacked.
-func (r *Runner) readMissing(ctx context.Context, by *uses) error {
-	for _, name := range by.missing {
-		version := r.rolls.lock(name).version.Load()
-		k := r.rolls.key(name)
+// readMissing reads the directory for the partition keys that the plan of a request lacked.
+func (r *Runner) readMissing(ctx context.Context, q api.Request, by *uses) error {
+	for _, m := range by.missing {
+		if m.change > 0 {
+			// The door writes the directory with its own rights, so the client's rights are checked first.
+			if err := r.Permitted(ctx, q, errPermitted); err != errPermitted {
+				return err
+			}
+			s, err := r.freeze(ctx, m)
+			if err != nil {
+				return err
+			}
+			by.use(m.name, usedKey{state: s, change: m.change})
+			continue
+		}
+		version := r.rolls.lock(m.name).version.Load()
+		k := r.rolls.key(m.name)
 		s := k.state.Load()
 		valid := s != nil && r.age(s) <= r.rolledFor() // once: what is valid now may not be so a moment later
 		if !valid || k.reading.TryLock() {
@@ -108,7 +128,7 @@ func (r *Runner) readMissing(ctx context.Context, by *uses) error {
 				return err
 			}
 		}
-		by.use(name, usedKey{k, s, version})
+		by.use(m.name, usedKey{key: k, state: s, version: version})
 	}
 	return nil
 }
@@ -129,18 +149,27 @@ func (r *Runner) readKey(ctx context.Context, k *rolledKey, than time.Duration) 
 	return r.readDirectory(ctx, k)
 }
 
-// readDirectory reads the state of a partition key from the directory.
+// readDirectory reads the state of a partition key from the directory, and keeps it.
 func (r *Runner) readDirectory(ctx context.Context, k *rolledKey) (*rolledState, error) {
+	s, err := r.directoryNow(ctx, k.name, k.state.Load())
+	if err == nil {
+		k.state.Store(s)
+	}
+	return s, err
+}
+
+// directoryNow reads the state of a partition key from the directory. before is what the door knew before,
+// or nil.
+func (r *Runner) directoryNow(ctx context.Context, name string, before *rolledState) (*rolledState, error) {
 	began := r.Now()
-	all, err := r.Catalog.Beginnings(ctx, k.name)
+	all, err := r.Catalog.Beginnings(ctx, name)
 	if err != nil {
 		return nil, tables.DoorError(err)
 	}
 	s := stateOf(all, began, r.Now())
-	if old := k.state.Load(); old != nil && old.last.Equal(&s.last) {
-		s.since = old.since
+	if before != nil && before.last.Equal(&s.last) {
+		s.since = before.since
 	}
-	k.state.Store(s)
 	return s, nil
 }
 
@@ -151,7 +180,7 @@ func (r *Runner) rolledHold(ctx context.Context, q api.Request, by *uses) (bool,
 		return true, nil
 	}
 	for _, u := range by.rolled {
-		if r.age(u.state) <= r.rolledFor() {
+		if u.change > 0 || r.age(u.state) <= r.rolledFor() {
 			continue
 		}
 		now, err := r.readKey(ctx, u.key, 0)
@@ -300,17 +329,26 @@ func (r *Runner) begin(ctx context.Context, f *plan.Filled) error {
 	if err != nil {
 		return err
 	}
-	if s.shards() != f.Shard {
-		return nil // another request has begun the shard
+	if s.shards() != f.Shard || !thaws(s.frozen, f.Table) {
+		return nil // another request has begun the shard, or the table's layout is being changed
 	}
 	_, from, err := r.greatest(ctx, f)
 	if err != nil || from.Kind() == attribute.Invalid {
 		return err
 	}
 	k.state.Store(nil) // whatever becomes of the request
-	if err := r.Catalog.BeginShard(ctx, k.name, catalog.Beginning{Shard: f.Shard + 1, From: from, Step: step}); err != nil {
+	if err := r.enter(ctx, k.name, s, catalog.Beginning{Shard: f.Shard + 1, From: from, Step: step}); err != nil {
 		return err
 	}
 	_, err = r.readDirectory(ctx, k)
 	return err
+}
+
+// enter adds a shard after the last one of a partition key, or the mark of a change, if the directory is as
+// in a state.
+func (r *Runner) enter(ctx context.Context, name string, is *rolledState, b catalog.Beginning) error {
+	if is.frozen.Step == catalog.Frozen {
+		return r.Catalog.MoveShard(ctx, name, is.frozen, b)
+	}
+	return r.Catalog.BeginShard(ctx, name, b)
 }

@@ -38,6 +38,7 @@ type rollLock struct {
 type rolledKey struct {
 	name     string                      // in the directory
 	state    atomic.Pointer[rolledState] // nil: not read yet
+	frozen   atomic.Pointer[rolledState] // with the mark of a change; nil: not read yet
 	reading  sync.Mutex                  // held while the directory is read
 	stepping sync.Mutex                  // held while the last shard's beginning takes a step
 }
@@ -45,15 +46,20 @@ type rolledKey struct {
 // rolledState is what the directory has of a partition key. It is immutable.
 type rolledState struct {
 	plan.Rolled
-	last  catalog.Beginning // of the last shard; zero: the key has one shard
-	began time.Time         // when the door began to read it
-	since time.Time         // when the door had read last for the first time
+	last   catalog.Beginning // of the last shard; zero: the key has one shard
+	frozen catalog.Beginning // the mark of a change; zero: there is none
+	began  time.Time         // when the door began to read it
+	since  time.Time         // when the door had read last for the first time
 }
 
 // stateOf returns the state of a partition key whose shards begin like this, read between began and now.
 func stateOf(all []catalog.Beginning, began, now time.Time) *rolledState {
 	s := &rolledState{began: began, since: now}
 	for _, b := range all {
+		if b.Step == catalog.Frozen {
+			s.frozen = b
+			continue
+		}
 		if s.last = b; b.Step >= catalog.Readable {
 			s.Bounds = append(s.Bounds, b.From)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/dynamo/api"
+	"github.com/evenkeel/evenkeel/dynamo/attribute"
 	"github.com/evenkeel/evenkeel/dynamodoor/backend"
 	"github.com/evenkeel/evenkeel/dynamodoor/plan"
 	"github.com/evenkeel/evenkeel/dynamodoor/principal"
@@ -18,11 +19,18 @@ import (
 
 // ShiftStore returns the store on which package shift carries out requests, with the entries in by.
 func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
+	return r.shiftStore(by, until, new(bounds))
+}
+
+func (r *Runner) shiftStore(by *tables.Pinned, until time.Time, known *bounds) *shift.Store {
 	s := &shift.Store{
 		Answer:  r.Backend.Answer,
 		Retried: func(ctx context.Context, do func() error) error { return backend.Retried(ctx, until, do) },
 		Stamp:   func() string { return strconv.FormatUint(r.Draw(), 36) + strconv.FormatInt(r.stamps.Add(1), 36) },
-		Of:      by.Of,
+		Of:      func(name string) *shift.Table { return known.shift(by.Of(name)) },
+		Know: func(ctx context.Context, t *shift.Table, keys []attribute.Item) error {
+			return r.know(ctx, t, keys, known)
+		},
 		Seconds: by.Seconds,
 		Tables:  by.Table,
 	}
@@ -48,7 +56,13 @@ func (r *Runner) ShiftStore(by *tables.Pinned, until time.Time) *shift.Store {
 
 // shifted carries out a request on tables whose layout is being changed.
 func (r *Runner) shifted(ctx context.Context, q api.Request, by *uses, use func(api.Response) error) error {
-	s := r.ShiftStore(&by.Pinned, time.Now().Add(r.RetryFor))
+	known := new(bounds)
+	for name, u := range by.rolled {
+		if u.change > 0 {
+			known.add(name, &u.state.Rolled)
+		}
+	}
+	s := r.shiftStore(&by.Pinned, time.Now().Add(r.RetryFor), known)
 	s.Tables = by.table
 	err := s.Do(ctx, q, use)
 	if errors.Is(err, shift.ErrBehind) && r.Tables.Shared() {
@@ -69,7 +83,7 @@ func (by *uses) table(name string) *plan.Table {
 	if t == nil || !t.Rolls() {
 		return t
 	}
-	return t.Rolling(func(key string) *plan.Rolled {
+	return t.Rolling(func(key string, _ attribute.Value) *plan.Rolled {
 		if u, ok := by.rolled[key]; ok {
 			return &u.state.Rolled
 		}

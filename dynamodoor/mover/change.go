@@ -340,6 +340,7 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish, tag fu
 	_, err = r.Tables.Advance(ctx, e, func(n *catalog.Entry) error {
 		n.Layout.Generation++
 		n.Change = change
+		n.Change.Began = n.Layout.Generation
 		return nil
 	})
 	if err == nil {
@@ -377,6 +378,8 @@ func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
 		return exception.Invalid("%s and in step %s, in which it is not taken back: let it end, and begin another", underWay(e), c.Step)
 	case c.Back:
 		return exception.Invalid("%s, and taken back already: a change back follows it", underWay(e))
+	case e.Plan.Rolls() && !e.Shift.Step.Revocable():
+		return exception.Invalid("%s and in step %s, in which it is not taken back: items have moved, and a table in use does not get the strategy 'rollover'; let the change end", underWay(e), c.Step)
 	}
 	was := Wish{From(e.Entry, c.Key), c.Key}
 	if !e.Shift.Step.Revocable() && c.Second == "" {

@@ -194,7 +194,7 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 			m.progress.Verified = 0
 		}
 		done, err = m.pass(ctx)
-		if done && err == nil && m.e.Shift.Step == protocol.Cleaning && m.e.Plan.Timed() {
+		if done && err == nil && m.e.Shift.Step == protocol.Cleaning && m.e.Plan.InDirectory() {
 			m.mover.forget(ctx, m.e.Table, m.e.Plan.Directory())
 		}
 		return done, err
@@ -241,13 +241,13 @@ func (m *turn) step(ctx context.Context) (done bool, err error) {
 // forgetting is how long a mover may clean the directory.
 const forgetting = 20 * time.Second
 
-// forget removes the buckets of a layout that a table does not have any more from the directory. Nobody
-// reads what remains.
+// forget removes what the directory has of a layout that a table does not have any more. Nobody reads what
+// remains.
 func (r *Mover) forget(ctx context.Context, table, directory string) {
 	within, cancel := context.WithTimeout(ctx, forgetting)
 	defer cancel()
 	if err := r.Catalog.ForgetBuckets(within, directory); err != nil {
-		r.Log.Warn("dynamodb: the directory keeps buckets of a table's earlier layout, which nobody reads", "table", table, "error", err)
+		r.Log.Warn("dynamodb: the directory keeps entries of a table's earlier layout, which nobody reads", "table", table, "error", err)
 	}
 }
 
@@ -340,7 +340,8 @@ func (m *turn) pass(ctx context.Context) (done bool, err error) {
 			return false, nil
 		}
 		begun := m.mover.Now()
-		page, err := m.mover.Items.ShiftStore(tables.PinnedTo(now), time.Now().Add(longest)).Pass(ctx, now.Shift, from, moverPage)
+		store := m.mover.Items.ShiftStore(tables.PinnedTo(now), time.Now().Add(longest))
+		page, err := store.Pass(ctx, store.Of(now.Table), from, moverPage)
 		if err != nil {
 			return false, err
 		}

@@ -134,6 +134,9 @@ func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard
 		reads++
 	}
 	s.onto(&o, reads)
+	if e.Plan.Rolls() {
+		o.Notes = append(o.Notes, "for each partition key, a door writes one more unit, to the directory of shards: the key gets no further shards during the change")
+	}
 	if w.Timed() {
 		o.Notes = append(o.Notes, "for each bucket of time that a key gets, a door writes one more unit, to the directory of buckets")
 	}

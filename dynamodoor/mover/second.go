@@ -192,6 +192,7 @@ func (r *Mover) stepSecond(ctx context.Context, e *tables.Entry) (ours, more boo
 			n.Change = nil
 			if back.Back {
 				n.Change = Wish{}.aim(n)
+				n.Change.Began = n.Layout.Generation
 				n.Change.Hurry, n.Change.Paused = back.Hurry, back.Paused
 			}
 			return nil

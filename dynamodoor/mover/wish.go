@@ -43,7 +43,7 @@ func (w Wish) aim(e *catalog.Entry) *catalog.Change {
 	switch {
 	case w.Timed():
 		to = plan.NextBuckets(highest(e), n)
-	case e.Layout.Strategy == shard.Time:
+	case plan.InDirectory(e.Layout):
 		to = shard.Range{N: n, Base: used}
 	default:
 		to = plan.Next(from, used, n)
@@ -64,7 +64,7 @@ func end(n *catalog.Entry) error {
 		if err := n.SetOwn(c.Key, catalog.Own{Range: to, Used: max(used, to.Last())}); err != nil {
 			return err
 		}
-	case shape.Timed() || n.Layout.Strategy == shard.Time:
+	case shape.Timed() || plan.InDirectory(n.Layout):
 		n.Layout = shape.Layout(to, max(highest(n), shape.Last(to)), n.Layout.Generation)
 		n.Plain, n.Own = c.Plain, nil
 	default:
@@ -72,6 +72,7 @@ func end(n *catalog.Entry) error {
 	}
 	if c.Back {
 		n.Change = back.aim(n)
+		n.Change.Began = n.Layout.Generation
 		n.Change.Hurry, n.Change.Paused, n.Change.Beyond = c.Hurry, c.Paused, c.Beyond
 	}
 	return nil

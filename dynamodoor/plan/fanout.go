@@ -28,7 +28,7 @@ const (
 	Merged    Way = iota // all Shards, by the sort key
 	InTurn               // Shards, one after the other: the ranges of a rollover
 	ByBuckets            // Parts of Buckets, one after the other
-	BySlices             // Slices, one after the other
+	BySlices             // Slices, one after the other: a table whose layout is being changed to or from one with a directory
 )
 
 // Err implements Plan.
@@ -41,7 +41,7 @@ func (f *Fanout) String() string {
 	case InTurn:
 		text += ", one after the other,"
 	case BySlices:
-		return fmt.Sprintf("the places of two layouts of %s, by slices of time, merged by %s", f.name(), f.sort)
+		return fmt.Sprintf("the places of two layouts of %s, by slices of the sort key, merged by %s", f.name(), f.sort)
 	case ByBuckets:
 		b := f.Buckets()
 		some, text = []int{b.timing.place(b.first, 0)}, b.timing.describe(b.first, b.last)

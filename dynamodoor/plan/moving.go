@@ -37,8 +37,6 @@ func (t *Table) CheckChange(to Shape) error {
 		return refuse(name, "it was sharded by hand and adopted, and the layout of such a table is not changed while it is in use yet; %s", copyThem)
 	case t.Rolls() && to.Rolls():
 		return nil
-	case t.Rolls():
-		return refuse(name, "its shards are ranges of the sort key (strategy 'rollover'), which are not changed while it is in use; create a table with the other layout, and copy the items")
 	case to.Shards > shard.MaxShards:
 		return refuse(name, "%d shards are more than a table can have; use at most %d", to.Shards, shard.MaxShards)
 	case slices.ContainsFunc(t.indexes, func(ix index) bool { return ix.filling }):
@@ -71,12 +69,12 @@ func (t *Table) To(target Target) *Table {
 	case bounded(target.Key):
 		spread := shard.Spread{Range: target.Places}
 		layout.Keys = layout.Keys.With(layout.Generation, map[string]shard.Spread{string(valueBytes(target.Key)): spread})
-	case target.Timed() || t.Timed():
+	case target.Timed() || t.InDirectory():
 		layout = *target.Layout(target.Places, layout.Used, layout.Generation)
 	default:
 		layout.N, layout.Base = target.Places.N, target.Places.Base
 	}
-	to.Layout, to.timing, to.strict, to.from = &layout, timingOf(&layout), true, nil
+	to.Layout, to.timing, to.rolled, to.strict, to.from = &layout, timingOf(&layout), nil, true, nil
 	return &to
 }
 

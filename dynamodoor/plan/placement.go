@@ -69,20 +69,24 @@ func (p *placement) mustSearch() bool { return p.drawn() && p.located == nil }
 // shards returns the shards of a logical partition. During a change of the layout, it returns those
 // in both layouts.
 func (p *placement) shards(hash attribute.Value) []int {
-	if p.Rolls() {
-		return shard.AppendPlaces(nil, shard.Range{N: len(p.rolledOf(hash).Bounds) + 1})
-	}
-	s := p.Layout.Spread(valueBytes(hash))
 	if p.from == nil {
-		return s.Places()
+		return shard.AppendPlaces(nil, p.placesOf(hash))
 	}
 	return p.from.beside(p, hash)
 }
 
 // beside returns the places of a key in either of two layouts.
 func (p *placement) beside(o *placement, hash attribute.Value) []int {
-	mine, its := p.Layout.Spread(valueBytes(hash)), o.Layout.Spread(valueBytes(hash))
-	return shard.AppendPlaces(nil, mine.Range, its.Range)
+	return shard.AppendPlaces(nil, p.placesOf(hash), o.placesOf(hash))
+}
+
+// placesOf returns the places of a key in a layout without buckets of time.
+func (p *placement) placesOf(hash attribute.Value) shard.Range {
+	if p.Rolls() {
+		return shard.Range{N: len(p.rolledOf(hash).Bounds) + 1}
+	}
+	s := p.Layout.Spread(valueBytes(hash))
+	return s.Range
 }
 
 // shardOf returns the shard of an item by its key.

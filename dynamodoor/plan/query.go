@@ -68,7 +68,7 @@ func query(t *Table, q *api.Query) (Plan, error) {
 		switch {
 		case ix == nil && k.Op == expression.Equal && !t.drawn():
 			f.Shards = t.places(k.Hash[0], k.Low)
-		case ix == nil && t.from != nil && (t.Timed() || t.from.Timed()):
+		case ix == nil && t.from != nil && (t.InDirectory() || t.from.InDirectory()):
 			f.Way = BySlices
 		case ix == nil && t.Timed():
 			f.Way, f.InOrder = ByBuckets, t.timing.grid.Shards == 1
@@ -94,11 +94,14 @@ func query(t *Table, q *api.Query) (Plan, error) {
 	if q.Start != nil {
 		f.Start = f.row(q.Start, startShard)
 	}
-	if f.marks() {
+	switch {
+	case f.marks():
 		f.began = t.Layout.Generation
 		if q.Start != nil {
 			f.startAt(f.Start, at)
 		}
+	case f.places() && q.Start != nil:
+		f.Start.At = t.Shard(q.Start)
 	}
 	return f, nil
 }

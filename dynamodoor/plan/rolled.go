@@ -75,13 +75,16 @@ func InDirectory(l *shard.Layout) bool {
 // InDirectory reports whether a directory has the shards of the table's partition keys.
 func (p *placement) InDirectory() bool { return p.Layout != nil && InDirectory(p.Layout) }
 
-// Rolling returns the table for one request. rolled returns the bounds of a partition key, by its
+// Rolling returns the table for one request. rolled returns the bounds of a partition key, which also has a
 // name in the directory.
-func (t *Table) Rolling(rolled func(name string) *Rolled) *Table {
+func (t *Table) Rolling(rolled func(name string, hash attribute.Value) *Rolled) *Table {
 	in := *t
-	in.rolled = func(hash attribute.Value) *Rolled { return rolled(t.directory().rolledName(hash)) }
+	in.rolled = func(hash attribute.Value) *Rolled { return rolled(t.RolledName(hash), hash) }
 	return &in
 }
+
+// RolledName returns the directory's name of a partition key under rollover.
+func (s *stored) RolledName(hash attribute.Value) string { return s.directory().rolledName(hash) }
 
 // rolledOf returns the bounds of a partition key.
 func (p *placement) rolledOf(hash attribute.Value) *Rolled {
@@ -109,6 +112,9 @@ func (f *Filled) Stays(r *Rolled) bool { return r.shardOf(f.sort) == f.Shard && 
 
 // HeldIn reports whether the item cannot be created if the partition key has these bounds.
 func (f *Filled) HeldIn(r *Rolled) bool { return r.Holds(f.sort) }
+
+// FirstOf returns an item in the first shard of a partition key, without its sort key.
+func (t *Table) FirstOf(hash attribute.Value) *Filled { return &Filled{Table: t, Shard: 1, hash: hash} }
 
 // filledBy returns the item that a request may create, or none if the table has another strategy.
 func (t *Table) filledBy(key attribute.Item) []Filled {

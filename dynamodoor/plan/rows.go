@@ -45,6 +45,9 @@ func (r *rowReader) name() string {
 // moved, or move, in the order of an index.
 func (r *rowReader) marks() bool { return r.table.strict && r.index != nil }
 
+// places reports whether rows say where their items are, because their keys alone do not.
+func (r *rowReader) places() bool { return r.marks() || r.table.Rolls() && r.index != nil }
+
 // placeOf returns the shard of the table in which the item of an index's entry is.
 func (r *rowReader) placeOf(d *attribute.Decoder, entry attribute.Encoded) (int, error) {
 	from, to := member(entry, PartitionKey)

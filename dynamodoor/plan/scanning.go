@@ -81,6 +81,9 @@ func (s *Scanning) Over(old *Table, settled bool) error {
 	return s.begin(s.left[0], s.logical.Start)
 }
 
+// Start returns the logical key of the item after which the client reads on; nil: it begins.
+func (s *Scanning) Start() attribute.Item { return s.logical.Start }
+
 // Next makes the read go on with the next physical table. It returns false if there is none.
 func (s *Scanning) Next() (bool, error) {
 	if s.left = s.left[1:]; len(s.left) == 0 {

@@ -144,7 +144,7 @@ func (s *ShardQuery) physicalStart(row *Row) attribute.Item {
 	switch {
 	case s.table.drawn():
 		return s.table.startIn(row.Key, s.index, s.table.partition(s.keys.Hash[0], row.shard))
-	case s.marks():
+	case s.places():
 		return s.table.physicalStartIn(row.Key, s.index, s.partitionOf(row))
 	}
 	return s.table.physicalStart(row.Key, s.index)
@@ -180,7 +180,7 @@ func (s *ShardQuery) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.Ite
 		if s.table.adopted != nil {
 			row.Text, shard = s.table.adopted.cutInPlace(row.Text)
 		}
-		if s.marks() {
+		if s.places() {
 			if row.At, err = s.placeOf(d, text); err != nil {
 				return nil, nil, err
 			}
@@ -188,7 +188,7 @@ func (s *ShardQuery) Rows(d *attribute.Decoder, at int, q *api.Query, r *api.Ite
 		if err := s.readKeys(d, &row, names); err != nil {
 			return nil, nil, err
 		}
-		if s.table.elsewhere(&row) || s.strays(&row) {
+		if s.index == nil && s.table.elsewhere(&row) || s.strays(&row) { // the caller looks at the places of an index's rows
 			continue
 		}
 		if s.ties {

@@ -7,18 +7,20 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
+	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// While the layout of a table is changed to or from buckets of time, a Query reads the places of both
-// layouts. It goes through the logical partition by slices of time that have only a few buckets of
-// either layout, and reads of each slice all places that can have items of it. An item's sort key tells
-// its slice, so both of its places are read in one slice.
+// While the layout of a table is changed to or from buckets of time, or from rollover, a Query reads the
+// places of both layouts. It goes through the logical partition by slices of the sort key that have only a
+// few buckets, or ranges of a rollover, of either layout, and reads of each slice all places that can have
+// items of it. An item's sort key tells its slice, so both of its places are read in one slice.
 //
 // A bucket is in the directory before its first item is sent, or moved there. So the buckets that the
-// directory has when a slice is read are those of all items that are in the slice by then.
+// directory has when a slice is read are those of all items that are in the slice by then. The ranges of a
+// rollover do not change during a change.
 
-// Slice is what a Query reads at a time during a change to or from buckets of time.
+// Slice is what a Query reads at a time during such a change.
 type Slice struct {
 	Query  *ShardQuery // of the slice's sort keys alone
 	Shards []int       // of both layouts
@@ -86,28 +88,18 @@ func (c *cutter) buckets(in *stored, i interval, down bool, limit int) ([]int64,
 }
 
 // cut divides an interval of sort keys into a first part, which the Query reads first, and the rest. The
-// first part has at most n buckets of either layout. more says whether there is a rest.
+// first part has at most n buckets or ranges of either layout. more says whether there is a rest.
 func (c *cutter) cut(i interval, n int) (first, rest interval, more bool, err error) {
 	down := c.query.backward
-	var edge attribute.Value // the least sort key of the later part of the time
+	var edge attribute.Value // the least sort key of the part with the greater ones
 	for _, in := range c.layouts() {
-		t := in.timing
-		if t == nil {
-			continue
-		}
-		most := min(n, max(1, timebucket.MostPlaces/t.grid.Shards))
-		found, err := c.buckets(in, i, down, most+1)
+		at, err := c.edge(in, i, n)
 		if err != nil {
 			return i, i, false, err
 		}
-		if len(found) <= most {
+		if !bounded(at) {
 			continue
 		}
-		b := found[most-1]
-		if !down {
-			b++
-		}
-		at := t.least(b)
 		if c, _ := attribute.Compare(at, edge); !more || down == (c > 0) {
 			edge = at
 		}
@@ -122,12 +114,48 @@ func (c *cutter) cut(i interval, n int) (first, rest interval, more bool, err er
 	return i.to(before(edge)), i.from(edge), true, nil
 }
 
+// edge returns where a layout divides an interval of sort keys: the least sort key of the part with the
+// greater ones. It is Invalid if the interval has at most n buckets or ranges.
+func (c *cutter) edge(in *stored, i interval, n int) (attribute.Value, error) {
+	var found []int64
+	most := n
+	switch t := in.timing; {
+	case t != nil:
+		most = min(n, max(1, timebucket.MostPlaces/t.grid.Shards))
+		var err error
+		if found, err = c.buckets(in, i, c.query.backward, most+1); err != nil {
+			return attribute.Value{}, err
+		}
+	case in.Rolls():
+		for _, shard := range c.rolled(in).shards(i, c.query.backward) {
+			found = append(found, int64(shard))
+		}
+	}
+	if len(found) <= most {
+		return attribute.Value{}, nil
+	}
+	first := found[most-1] // of the part with the greater sort keys
+	if !c.query.backward {
+		first++
+	}
+	if in.timing != nil {
+		return in.timing.least(first), nil
+	}
+	return c.rolled(in).Bounds[first-2], nil
+}
+
+// rolled returns the ranges of the Query's partition key in a layout of strategy rollover.
+func (c *cutter) rolled(in *stored) *Rolled { return in.rolledOf(c.query.keys.Hash[0]) }
+
 // placesIn returns the places, in both layouts, that can have items of an interval.
 func (c *cutter) placesIn(i interval) (places []int, err error) {
 	for _, in := range c.layouts() {
+		if in.Rolls() {
+			places = append(places, c.rolled(in).shards(i, false)...)
+			continue
+		}
 		if in.timing == nil {
-			spread := in.Layout.Spread(valueBytes(c.query.keys.Hash[0]))
-			places = append(places, spread.Places()...)
+			places = shard.AppendPlaces(places, in.placesOf(c.query.keys.Hash[0]))
 			continue
 		}
 		for limit := 2 * timebucket.MostPlaces; ; limit *= 2 {
@@ -149,8 +177,8 @@ func (p *placement) anyPlace(hash attribute.Value) int {
 	if p.timing != nil {
 		return p.timing.place(0, 0)
 	}
-	spread := p.Layout.Spread(valueBytes(hash))
-	return spread.Last()
+	places := p.placesOf(hash)
+	return places.Last()
 }
 
 // in returns at most limit buckets that can have items of an interval: the first ones in ascending order,

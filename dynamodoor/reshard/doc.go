@@ -69,6 +69,12 @@
 // places that had an item when it asked. If an item moves after that, its old place is one of them, and has
 // a stub.
 //
+// # Rollover
+//
+// An item's place under strategy rollover depends on the shards that its partition key has. A change needs
+// places that stay the same. So the key's shards stay as they are from its first use during the change on.
+// (Package dynamodoor/items sees to that, by conditional writes of the directory.) The protocol is the same.
+//
 // # Rules
 //
 // Each rule of rule.go is needed: if one is switched off, the exploration in explore_test.go finds

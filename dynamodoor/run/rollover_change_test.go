@@ -118,3 +118,26 @@ func TestTheOutlookOfOtherNumbers(t *testing.T) {
 		t.Errorf("the highest place is %d", again.tables.Entry("Tab").Layout.Used)
 	}
 }
+
+// TestAnIndexOfARolloverByOtherDoors reads a sharded index, whose items are of several partition keys with
+// several shards, page by page. Each page is read by a door that has just started.
+func TestAnIndexOfARolloverByOtherDoors(t *testing.T) {
+	s := start(t, 1)
+	must(t, s, "CreateTable", strings.Replace(strings.Replace(rolledTable("S", "rows=10"), `"Tags":[`, `"Tags":[{"Key":"write-sharding.index.by-x","Value":"shards=2"},`, 1), `],"KeySchema"`,
+		`,{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexes":[{"IndexName":"by-x","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],"KeySchema"`, 1)+"}")
+	const n = 120
+	for i := range n {
+		must(t, s, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"%c"},"r":{"S":"%04d"},"x":{"S":"1"}}}`, 'a'+i%3, i))
+	}
+	var got []string
+	for start := ""; ; {
+		m := must(t, again(t, s.store, 1), "Query", `{"TableName":"Tab","IndexName":"by-x","Limit":7,"KeyConditionExpression":"x = :x","ExpressionAttributeValues":{":x":{"S":"1"}}`+start+`}`)
+		if got = append(got, sorts(m)...); m["LastEvaluatedKey"] == nil {
+			break
+		}
+		start = `,"ExclusiveStartKey":` + jsonOf(t, m["LastEvaluatedKey"])
+	}
+	if slices.Sort(got); len(got) != n || len(slices.Compact(got)) != n {
+		t.Errorf("%d items of %d are shown: %v", len(got), n, got)
+	}
+}

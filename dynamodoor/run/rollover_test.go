@@ -351,12 +351,6 @@ func TestRolledTablesThatAreRefused(t *testing.T) {
 	must(t, s, "DeleteTable", deleteTab)
 	must(t, s, "CreateTable", rolledTable("S", "rows=100"))
 	must(t, s, "TagResource", tag("strategy=rollover rows=100")) // the table's own
-	for _, other := range []string{"strategy=calculated shards=4", "", "strategy=time bucket=1h"} {
-		fails(t, s, exception.Validation, "ranges of the sort key", "TagResource", tag(other))
-	}
-	fails(t, s, exception.Validation, "ranges of the sort key", "UntagResource", `{`+arnOfTab+`,"TagKeys":["write-sharding"]}`)
-	fails(t, s, exception.Validation, "ranges of the sort key", "Reshard", `{"TableName":"Tab","Action":"start","Shards":8}`)
-	fails(t, s, exception.Validation, "ranges of the sort key", "Reshard", `{"TableName":"Tab","Action":"start","Layout":"strategy=calculated shards=8"}`)
 }
 
 // TestRolledTablesAndRights checks that a client without rights begins no shard.

@@ -51,10 +51,15 @@ type bucketHistory struct {
 	left   int
 	writes int
 	counts map[string]int
+	first  string // the options of the layout at first; empty: any that are drawn. If they are those of a rollover, sort keys rise
 }
 
 func (h *bucketHistory) key() string {
-	return time.Date(2026, 11, 20+h.r.IntN(10), h.r.IntN(24), 20*h.r.IntN(3), 0, 0, time.UTC).Format(time.RFC3339) + []string{"", "", "#a"}[h.r.IntN(3)]
+	day := 20 + h.r.IntN(10)
+	if h.first != "" {
+		day += h.writes / 8
+	}
+	return time.Date(2026, 11, day, h.r.IntN(24), 20*h.r.IntN(3), 0, 0, time.UTC).Format(time.RFC3339) + []string{"", "", "#a"}[h.r.IntN(3)]
 }
 
 func bucketItem(key string) string { return `{"h":{"S":"a"},"r":{"S":"` + key + `"}}` }
@@ -221,15 +226,20 @@ func (h *bucketHistory) page(at int) {
 
 func (h *bucketHistory) run(actions int) {
 	h.items, h.still = map[string]string{}, map[string]bool{}
-	create := plainTable + "}"
-	if tag := h.layout(); tag != "" && h.r.IntN(4) > 0 {
+	create, tag := plainTable+"}", h.first
+	if tag == "" && h.r.IntN(4) > 0 {
+		tag = h.layout()
+	}
+	if tag != "" {
 		create = plainTable + `,"Tags":[{"Key":"write-sharding","Value":"` + tag + `"}]}`
 	}
 	must(h.t, h.doors, "CreateTable", create)
 	for range 60 {
 		key := h.key()
-		must(h.t, h.doors, "PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"`+key+`"},"x":{"S":"still"}}}`)
 		h.items[key], h.still[key] = "still", true
+	}
+	for _, key := range sortedKeys(h.items) {
+		must(h.t, h.doors, "PutItem", `{"TableName":"Tab","Item":{"h":{"S":"a"},"r":{"S":"`+key+`"},"x":{"S":"still"}}}`)
 	}
 	for range actions {
 		switch n := h.r.IntN(10); {
@@ -265,6 +275,12 @@ func (h *bucketHistory) run(actions int) {
 // from buckets: after each write the whole key is read, and reads page by page, in both directions, show
 // each item that stays as it is once and in order, whatever steps of changes lie between their pages.
 func TestBucketsAcrossChanges(t *testing.T) {
+	acrossChanges(t, "", "looking", "stubbing", "moving", "closing", "settled", "cleaning", "preparing", "dropping", "reads")
+}
+
+// acrossChanges carries out histories of tables with a layout at first. There are enough of them that each
+// of some steps occurs.
+func acrossChanges(t *testing.T, first string, occurs ...string) {
 	t.Logf("-args -buckets.seed=%d", *bucketSeed)
 	counts := map[string]int{}
 	worlds := *bucketWorld
@@ -273,7 +289,7 @@ func TestBucketsAcrossChanges(t *testing.T) {
 	}
 	for n := range worlds {
 		history := func(t *testing.T, kind uint64) *bucketHistory {
-			return &bucketHistory{t: t, r: rand.New(rand.NewPCG(*bucketSeed, uint64(n)+kind)), counts: counts}
+			return &bucketHistory{t: t, r: rand.New(rand.NewPCG(*bucketSeed, uint64(n)+kind)), counts: counts, first: first}
 		}
 		t.Run(fmt.Sprint("one door, ", n), func(t *testing.T) {
 			h := history(t, 0)
@@ -314,7 +330,7 @@ func TestBucketsAcrossChanges(t *testing.T) {
 		})
 	}
 	t.Logf("%v", counts)
-	for _, step := range []string{"looking", "stubbing", "moving", "closing", "settled", "cleaning", "preparing", "dropping", "reads"} {
+	for _, step := range occurs {
 		if counts[step] == 0 && worlds >= 8 && !t.Failed() {
 			t.Errorf("no history was in step %s", step)
 		}
@@ -441,9 +457,9 @@ func TestChangesToBucketsThatAreRefused(t *testing.T) {
 // in order.
 func TestAQueryWhileItemsMove(t *testing.T) {
 	const lease = time.Second
-	shards, hours, days := "strategy=calculated shards=3", "strategy=time bucket=1h", "strategy=time bucket=9h shards=2"
+	shards, hours, days, rolled := "strategy=calculated shards=3", "strategy=time bucket=1h", "strategy=time bucket=9h shards=2", "strategy=rollover rows=10"
 	calls := 0
-	for _, change := range [][2]string{{shards, hours}, {hours, days}, {days, shards}} {
+	for _, change := range [][2]string{{shards, hours}, {hours, days}, {days, shards}, {rolled, hours}, {rolled, shards}} {
 		for _, step := range []string{"looking", "stubbing", "moving", "closing", "settled"} {
 			for at, more := int64(1), true; more; at++ {
 				calls++
@@ -455,6 +471,11 @@ func TestAQueryWhileItemsMove(t *testing.T) {
 					var want []string
 					for i := range 6 {
 						want = append(want, fmt.Sprintf("2026-11-25T%02d:00:00Z", 4*i))
+						if change[0] == rolled && i > 0 && i%2 == 0 {
+							announce(t, b, 1+i/2, want[i], catalog.Open)
+						}
+					}
+					for i := range want {
 						putAt(t, b, "a", want[i])
 					}
 					must(t, b, "TagResource", `{`+arnOfTab+`,"Tags":[{"Key":"write-sharding","Value":"`+change[1]+`"}]}`)

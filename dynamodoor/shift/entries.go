@@ -48,6 +48,13 @@ func seenOf(item attribute.Item) reshard.Seen {
 // began when the change was settled. ix is the index that is read, nil for the table. names are the
 // attributes to read where the door looks; nil: all.
 func (s *Store) decide(ctx context.Context, t *Table, ix *schema.Index, began reshard.Step, names []string, all []sight) error {
+	keys := make([]attribute.Item, len(all))
+	for i := range all {
+		keys[i] = all[i].key
+	}
+	if err := s.know(ctx, t, keys...); err != nil {
+		return err
+	}
 	var moving []*sight
 	for i := range all {
 		a := &all[i]
@@ -217,6 +224,9 @@ func (s *Store) queryIndex(ctx context.Context, q *api.Query, t *Table, use func
 		}
 	}
 	began, err := t.began(generation)
+	if err == nil && q.Start != nil {
+		err = s.know(ctx, t, q.Start)
+	}
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ package shift
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"golang.org/x/sync/errgroup"
@@ -35,15 +34,23 @@ func (s *Store) Pass(ctx context.Context, t *Table, from attribute.Item, limit i
 		return p, err
 	}
 	p.Next, p.Read = next, int64(len(page))
-	var each errgroup.Group
-	each.SetLimit(together)
+	var items, keys []attribute.Item
 	for _, text := range page {
 		found, err := kept(text)
 		if err != nil {
-			return p, errors.Join(err, each.Wait())
+			return p, err
 		}
-		do := s.passed(ctx, t, found, &p)
-		if do != nil {
+		if key, _, err := t.side(found).Locate(found); err == nil { // else no door has put it there
+			items, keys = append(items, found), append(keys, key)
+		}
+	}
+	if err := s.know(ctx, t, keys...); err != nil {
+		return p, err
+	}
+	var each errgroup.Group
+	each.SetLimit(together)
+	for _, found := range items {
+		if do := s.passed(ctx, t, found, &p); do != nil {
 			each.Go(do)
 		}
 	}
@@ -104,7 +111,7 @@ func (s *Store) remove(ctx context.Context, it *item, found attribute.Item) erro
 // NeedsRoom reports whether the new layout can refuse an item that the old one takes: the item has no room
 // there, or its sort key tells no time.
 func (t *Table) NeedsRoom() bool {
-	return t.New.Timed() || t.Old.Apart(t.New) || t.New.Logical.Stream.Enabled || t.New.LongestPlace() > t.Old.LongestPlace()
+	return t.New.Timed() || t.Old.Rolls() || t.Old.Apart(t.New) || t.New.Logical.Stream.Enabled || t.New.LongestPlace() > t.Old.LongestPlace()
 }
 
 // Room reports whether a stored item moves. It returns an error if the item cannot move to its new
@@ -114,14 +121,20 @@ func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	it, err := t.of(key)
-	if err != nil || it == nil || shard != t.Old.Shard(key) {
+	now, err := t.New.Key(key)
+	if err != nil {
 		return false, err
+	}
+	if !t.Old.Rolls() { // of a rollover, all items move
+		it, err := t.of(key)
+		if err != nil || it == nil || shard != t.Old.Shard(key) {
+			return false, err
+		}
 	}
 	if err := t.New.CheckTime(key); err != nil {
 		return true, err
 	}
-	if n := t.New.MovedTo(physical, it.now, math.MaxInt32).Size(); n > attribute.MaxItemSize {
+	if n := t.New.MovedTo(physical, now, math.MaxInt32).Size(); n > attribute.MaxItemSize {
 		return true, exception.Invalid("the item with the key %s has no room for a longer shard number: it would have %d bytes of %d; make it shorter", key, n, attribute.MaxItemSize)
 	}
 	return true, nil

@@ -116,6 +116,11 @@ func (s *Store) scan(ctx context.Context, q api.Request, t *Table, use func(api.
 	if err != nil {
 		return err
 	}
+	if start := sc.Start(); start != nil {
+		if err := s.know(ctx, t, start); err != nil {
+			return err
+		}
+	}
 	if err := sc.Over(t.Old, began >= reshard.Settled); err != nil {
 		return err
 	}

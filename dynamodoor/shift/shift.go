@@ -11,6 +11,8 @@
 //     another. Retries are bounded, and end with the request.
 //  3. No answer shows a hidden attribute or a stub.
 //  4. An item's bucket of time is in the directory before the item is put there.
+//  5. The place of an item in a layout of strategy rollover is asked for only when Store.Know, or the caller,
+//     has found out the shards of its partition key.
 //
 // It keeps nothing between requests. It imports dynamo/…, dynamodoor/plan and dynamodoor/reshard.
 package shift
@@ -32,6 +34,7 @@ type Table struct {
 	Old, New   *plan.Table // equal if no change is under way
 	Step       reshard.Step
 	Generation int64
+	Began      int64 // the generation in which the change began
 	// Key is the one partition key of the change; Invalid: the change concerns all keys.
 	Key attribute.Value
 	// Settled is the generation in which the change was settled; 0: it is not settled.
@@ -51,6 +54,9 @@ type Store struct {
 	// Announce adds buckets of time to the directory. It returns a function to call when the store has
 	// answered the request that puts items into them. q is the client's request, or the door's own.
 	Announce func(ctx context.Context, q api.Request, buckets []plan.Bucket) (answered func() error, err error)
+	// Know finds out the shards of partition keys, of which it gets the logical keys of items, for a table
+	// whose old layout is one of strategy rollover. These shards do not change during the change.
+	Know func(ctx context.Context, t *Table, keys []attribute.Item) error
 	// Retried calls do, and calls it again while the store throttles it.
 	Retried func(ctx context.Context, do func() error) error
 	// Stamp returns a different text each time.
@@ -63,6 +69,27 @@ type Store struct {
 	// Tables finds a sharded table. While a table's layout is being changed, it returns the table
 	// with the old layout.
 	Tables plan.Tables
+}
+
+// Rolls reports whether shards of partition keys in the table are those of a rollover while its layout is
+// being changed.
+func (t *Table) Rolls() bool { return t.Step != reshard.None && t.Old.Rolls() }
+
+// Rolling returns the table for one request. rolled is that of plan.Table.Rolling.
+func (t *Table) Rolling(rolled func(name string, hash attribute.Value) *plan.Rolled) *Table {
+	in := *t
+	if in.Old = t.Old.Rolling(rolled); t.Step < reshard.Settled {
+		in.New = t.New.MovingFrom(in.Old)
+	}
+	return &in
+}
+
+// know finds out the shards of partition keys, if that is necessary.
+func (s *Store) know(ctx context.Context, t *Table, keys ...attribute.Item) error {
+	if !t.Rolls() || len(keys) == 0 {
+		return nil
+	}
+	return s.Know(ctx, t, keys)
 }
 
 // ErrBehind reports that a position belongs to a later generation than the door knows. Either the door

@@ -177,7 +177,7 @@ func (e *Entry) changing() error {
 	if err != nil {
 		return err
 	}
-	t := &shift.Table{Old: e.Plan, Key: target.Key, Step: step, Generation: e.Layout.Generation, Floor: e.Floor}
+	t := &shift.Table{Old: e.Plan, Key: target.Key, Step: step, Generation: e.Layout.Generation, Began: c.Began, Floor: e.Floor}
 	if c.Second != "" {
 		t.New = e.Plan.Second(c.Second, c.SecondID, target)
 	} else {
@@ -193,6 +193,15 @@ func (e *Entry) changing() error {
 	}
 	e.Shift = t
 	return nil
+}
+
+// Freezes returns Change.Began if partition keys get no further shards because the layout of a table of
+// strategy rollover is being changed, and 0 otherwise.
+func (e *Entry) Freezes() int64 {
+	if e.Shift == nil || !e.Shift.Rolls() {
+		return 0
+	}
+	return e.Change.Began
 }
 
 // HiddenKey is the partition key of physical tables, as it appears in answers.

@@ -23,7 +23,7 @@ import (
 // changes are of all keys or of one, and some are taken back. What may differ is as in
 // TestLaw. Reads of indexes page by page are those of TestIndexesAcrossChanges of package run.
 func TestLawAcrossChanges(t *testing.T) {
-	histories, moved, fromPlain, _ := lawAcrossChanges(t, false)
+	histories, moved, fromPlain, _ := lawAcrossChanges(t, anyKeys)
 	if moved == 0 {
 		t.Error("no layout was changed")
 	}
@@ -38,7 +38,7 @@ func TestLawAcrossChanges(t *testing.T) {
 // TestLawAcrossChangesOfBuckets is TestLawAcrossChanges for tables whose sort keys tell times. Layouts have
 // buckets of time, too.
 func TestLawAcrossChangesOfBuckets(t *testing.T) {
-	histories, _, _, buckets := lawAcrossChanges(t, true)
+	histories, _, _, buckets := lawAcrossChanges(t, withTimes)
 	t.Logf("steps: %v", buckets)
 	for _, way := range []string{"from buckets to buckets", "from buckets to shards", "from shards to buckets", "from a plain table to buckets"} {
 		for _, step := range []string{"looking", "stubbing", "moving", "closing"} {
@@ -49,21 +49,45 @@ func TestLawAcrossChangesOfBuckets(t *testing.T) {
 	}
 }
 
+// TestLawAcrossChangesOfRollover is TestLawAcrossChanges for tables whose first layout is one of strategy
+// rollover, and whose sort keys mostly rise.
+func TestLawAcrossChangesOfRollover(t *testing.T) {
+	histories, _, _, steps := lawAcrossChanges(t, risingKeys)
+	t.Logf("steps: %v", steps)
+	for _, step := range []string{"looking", "stubbing", "moving", "closing"} {
+		if histories >= usualHistories && steps["from rollover, "+step] == 0 {
+			t.Errorf("no change from rollover was in step %s", step)
+		}
+	}
+}
+
+// These are the kinds of sort keys in a history.
+const (
+	anyKeys = iota
+	withTimes
+	risingKeys
+)
+
 // lawAcrossChanges compares histories. It returns their number and the number of steps, and counts the steps
-// from plain tables, and those to and from buckets of time. withTimes says that sort keys tell times.
-func lawAcrossChanges(t *testing.T, withTimes bool) (histories, moved int, fromPlain, buckets map[string]int) {
+// from plain tables, and those to and from buckets of time, or from rollover.
+func lawAcrossChanges(t *testing.T, kind int) (histories, moved int, fromPlain, buckets map[string]int) {
 	router, url := endpoint.Start(t, run.Options{Fanout: 4, Caution: time.Nanosecond})
 	plain, sharded := engineDoor(t, 1), Target{Name: "sharded", URL: url}
 	fromPlain, buckets = map[string]int{}, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		histories++
-		created, plainly := false, false
+		created, plainly, begun := false, false, false
 		var keys *times // nil: the sort keys tell no times
 		step := func(h *history) {
 			if !created || rapid.IntRange(0, 2).Draw(t, "change") > 0 {
 				return
 			}
-			if plainly || keys != nil {
+			if kind == risingKeys && !begun { // keys get shards first
+				if begun = rapid.IntRange(0, 24).Draw(t, "begin") == 0; !begun {
+					return
+				}
+			}
+			if plainly || kind != anyKeys {
 				var s struct {
 					Phase  string
 					Number int    `json:"from"`
@@ -78,6 +102,8 @@ func lawAcrossChanges(t *testing.T, withTimes bool) (histories, moved int, fromP
 					fromPlain[s.Phase]++
 				}
 				switch {
+				case strings.HasPrefix(s.From, "shards of "):
+					buckets["from rollover, "+s.Phase]++
 				case s.From != "" && s.To != "":
 					buckets["from buckets to buckets, "+s.Phase]++
 				case s.From != "":
@@ -94,7 +120,7 @@ func lawAcrossChanges(t *testing.T, withTimes bool) (histories, moved int, fromP
 			}
 			reshard := func(options string) {
 				_, err := router.Do(t.Context(), "Reshard", []byte(`{"TableName":"`+h.table+`",`+options+`}`), nil)
-				for _, refusal := range []string{"shards already", "taken back", "plain one already", "whose keys have no shards", "no change of the layout", "the same for all keys"} {
+				for _, refusal := range []string{"shards already", "taken back", "plain one already", "whose keys have no shards", "no change of the layout", "the same for all keys", "ranges of the sort key"} {
 					if err != nil && strings.Contains(err.Error(), refusal) {
 						return
 					}
@@ -129,7 +155,10 @@ func lawAcrossChanges(t *testing.T, withTimes bool) (histories, moved int, fromP
 		}
 		draw(t, false, func(h *history, operation, body string) Answer {
 			tag := "shards=2"
-			if operation == "CreateTable" && withTimes {
+			switch {
+			case operation == "CreateTable" && kind == risingKeys:
+				tag, body = rolled(h), h.create()
+			case operation == "CreateTable" && kind == withTimes:
 				declared := timed(h, rapid.IntRange(1, 3).Draw(t, "shards of a bucket"))
 				if keys = h.times.(*times); rapid.Bool().Draw(t, "buckets at first") {
 					tag = declared
@@ -141,7 +170,7 @@ func lawAcrossChanges(t *testing.T, withTimes bool) (histories, moved int, fromP
 				t.Fatal(err)
 			}
 			if operation == "CreateTable" {
-				if plainly = !h.glob && !h.local && rapid.Bool().Draw(t, "a plain table"); plainly {
+				if plainly = kind != risingKeys && !h.glob && !h.local && rapid.Bool().Draw(t, "a plain table"); plainly {
 					created = true
 					g, err := sharded.Do(operation, body)
 					if err != nil || g.Status != w.Status {

@@ -75,7 +75,7 @@ var edges = map[string][]string{
 	// The parts of the router, from the lowest up.
 	"dynamodoor/backend":     {"deadline", "dynamo/api", "dynamo/exception", "dynamodoor/principal", "dynamodoor/requestid", "observe"},
 	"dynamodoor/tables":      {"deadline", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/reshard", "dynamodoor/shift", "registry"},
-	"dynamodoor/items":       {"budget", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/shift", "dynamodoor/tables", "observe", "registry", "scatter", "shard/timebucket"},
+	"dynamodoor/items":       {"budget", "dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/shift", "dynamodoor/tables", "internal/switches", "observe", "registry", "scatter", "shard/timebucket"},
 	"dynamodoor/statements":  {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/plan", "dynamodoor/tables"},
 	"dynamodoor/streams":     {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/tables"},
 	"dynamodoor/mover":       {"dynamo/api", "dynamo/attribute", "dynamo/exception", "dynamo/schema", "dynamodoor/backend", "dynamodoor/catalog", "dynamodoor/items", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/reshard", "dynamodoor/shift", "dynamodoor/tables", "reshard", "shard"},
