@@ -18,7 +18,8 @@ import (
 // The log has two entries for each shard of a logical partition after shard 1. The first one
 // announces the shard, with its opening (shard.Opening): from then on readers visit the shard. The
 // second one marks it open: when every door knows of the shard, the door that announced it lets
-// the doors write there. Entries are numbered from 0 without gaps, and are never changed. So a door
+// the doors write there. A shard to which cells of any time are copied (shard.Always) has in its second entry
+// from which time on clients' cells go there. Entries are numbered from 0 without gaps, and are never changed. So a door
 // reads only the entries that it has not read yet, and a missing entry is noticed.
 //
 // The counts say how much each door has written to the shards of a key. A door reads those of one
@@ -50,7 +51,7 @@ const logPart = 10_000
 type Rollover struct {
 	Key   []byte // serialized partition key
 	Shard int
-	From  *int64 // the opening; nil: the entry marks the shard open
+	From  *int64 // the opening; in the second entry nil, or the time from which clients' cells go there
 }
 
 // Read returns the entries of a table's log from entry next on, up to the end of one partition of

@@ -33,15 +33,16 @@ const (
 	MinFillBytes = 1024
 )
 
-// Always is the opening of a shard that has taken cells of any time since its first cell. Every door
-// knew the shard before that cell was written. A key can have such shards beside shard 1 if its table got
-// strategy Rollover while it had rows.
+// Always is the opening of a shard to which cells of any time are copied. Every door knew the shard before
+// the first cell was copied. A key can have such shards beside shard 1 if its table got strategy Rollover
+// while it had rows.
 const Always = math.MinInt64 + 1
 
 // Opening says when writes may go to a shard of a key.
 type Opening struct {
-	From int64 // microseconds: no cell of the shard has an earlier timestamp
-	Open bool  // doors may write to the shard: all of them read it
+	From  int64 // microseconds: no cell of the shard has an earlier timestamp
+	Open  bool  // doors may write to the shard: all of them read it
+	Since int64 // microseconds: no client's cell has an earlier timestamp. Only copied cells have
 }
 
 // Rolled says how many shards the logical partitions of a table of strategy Rollover have. It is
@@ -120,7 +121,7 @@ func (n *Rolling) Announce(key []byte, s int, from int64) bool {
 	case s > len(has)+2:
 		return false
 	case s == len(has)+2:
-		p.openings[string(key)] = append(slices.Clip(has), Opening{From: from})
+		p.openings[string(key)] = append(slices.Clip(has), Opening{From: from, Since: from})
 		n.to.highest = max(n.to.highest, s)
 	}
 	return true
@@ -139,6 +140,20 @@ func (n *Rolling) Open(key []byte, s int) bool {
 	return true
 }
 
+// OpenCopied marks shard s of a key open, to which cells of any time are copied. Clients' cells go there from
+// the time since on. It returns false if no such shard was announced.
+func (n *Rolling) OpenCopied(key []byte, s int, since int64) bool {
+	p := n.part(string(key))
+	has := p.openings[string(key)]
+	if s < 2 || s > len(has)+1 || has[s-2].From != Always {
+		return false
+	}
+	has = slices.Clone(has) // older snapshots have the slice
+	has[s-2].Open, has[s-2].Since = true, since
+	p.openings[string(key)] = has
+	return true
+}
+
 // Done returns the snapshot. The caller must not use n afterwards.
 func (n *Rolling) Done() *Rolled {
 	if n.to.highest < 2 {
@@ -150,18 +165,18 @@ func (n *Rolling) Done() *Rolled {
 // Shards returns how many shards a key has.
 func (r *Rolled) Shards(key []byte) int { return 1 + len(r.of(key)) }
 
-// Current returns the last shard of a key to which cells with a timestamp may be written.
+// Current returns the last shard of a key to which clients' cells with a timestamp may be written.
 func (r *Rolled) Current(key []byte, stamp int64) int {
 	of := r.of(key)
 	for i := len(of) - 1; i >= 0; i-- {
-		if of[i].Open && of[i].From <= stamp {
+		if of[i].Open && of[i].Since <= stamp {
 			return i + 2
 		}
 	}
 	return 1
 }
 
-// Timeless returns the shards of a key that take cells of any time. Shard 1 is the first one. closed are
+// Timeless returns the shards of a key that take copied cells of any time. Shard 1 is the first one. closed are
 // those that are not open yet.
 func (r *Rolled) Timeless(key []byte) (open, closed []int) {
 	open = []int{1}

@@ -62,6 +62,32 @@ func TestRolled(t *testing.T) {
 	}
 }
 
+// TestOpenCopied opens a shard to which cells of any time are copied. Clients' cells go there from a time on, and
+// all deletions reach it.
+func TestOpenCopied(t *testing.T) {
+	key := numbered(1)
+	first := (*Rolled)(nil).Next()
+	if !first.Announce(key, 2, Always) || !first.Announce(key, 3, 100) || first.OpenCopied(key, 3, 50) || first.OpenCopied(key, 4, 50) || first.OpenCopied(numbered(2), 2, 50) {
+		t.Error("other shards are opened for copies")
+	}
+	closed := first.Done()
+	next := closed.Next()
+	if !next.OpenCopied(key, 2, 50) {
+		t.Error("the shard is not opened")
+	}
+	now := next.Done()
+	open, _ := now.Timeless(key)
+	if _, shut := closed.Timeless(key); !slices.Equal(open, []int{1, 2}) || !slices.Equal(shut, []int{2}) {
+		t.Errorf("copies go to %v; before, %v were closed", open, shut)
+	}
+	if closed.Current(key, 60) != 1 || now.Current(key, 49) != 1 || now.Current(key, 50) != 2 || now.Last(key) != 2 {
+		t.Error("clients' cells go to the wrong shard")
+	}
+	if !slices.Equal(now.Reached(key, 1), []int{1, 2}) || closed.Deletes(now, 1) != true || (*Rolled)(nil).Deletes(now, 1) {
+		t.Error("deletions reach the wrong shards")
+	}
+}
+
 // BenchmarkRolled adds a shard to a directory of a million keys.
 func BenchmarkRolled(b *testing.B) {
 	var before, after runtime.MemStats
