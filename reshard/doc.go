@@ -52,8 +52,15 @@
 // row's place under this strategy is then all shards of its key. A look at the place merges the shards. A drop
 // goes to all of them. A copy goes to one that accepts cells of any time, or to all shards if it expires. So a
 // reader sees in this place what the same writes would leave in one partition. So the programs need no change
-// for it. In step announced the mover opens the shards that accept cells of any time, before it copies; a
+// for it.
+//
+// A door may begin further shards of a key at any moment. So when the mover has looked at such a place, it asks
+// which shards there are now, and looks at those that it did not know.
+//
+// In step announced the mover opens the shards that accept cells of any time, before it copies; a
 // barrier passes between their announcement and that. So no deletion is under way whose door does not know them.
+// The deletions before that have reached shard 1 alone. So clients' cells go to the other shards only if they are
+// later than all of these deletions.
 //
 // What a door does is a Duty: short programs of acts (Act), one for reads and two
 // for writes. What the mover does with a row is a program of the same acts.
@@ -71,7 +78,8 @@
 // doors that crash, stall between planning and sending, and lose their leases;
 // messages of doors, of readers and of the mover that arrive any time later; the way
 // back from every step; tombstones that are purged; places in one table and in two; places that
-// are buckets of time, with deletions of many buckets.
+// are buckets of time, with deletions of many buckets; places of strategy rollover with two shards, whose second
+// one a door or the mover begins during the change.
 //
 // What the exploration found, and what was changed for it: a copy that a dead mover
 // had sent may arrive after verify. If the copier did not see an acknowledged

@@ -57,6 +57,9 @@ type scene struct {
 	// lists it. The operations' deletions are of many buckets there.
 	buckets uint8
 
+	rolls uint8 // has a bit for each place of strategy rollover (explore_rollover_test.go)
+	opens int   // from which timestamp on clients' cells go to the second shards
+
 	ghost cell // what an earlier change sent to a table of the second one's name, late: FreshPlaces forbids the name
 }
 
@@ -69,7 +72,7 @@ func (s scene) String() string {
 	if s.ghost != 0 {
 		fmt.Fprintf(&b, ", late from an earlier change %v", s.ghost)
 	}
-	fmt.Fprintf(&b, ", tables %v, buckets %02b", s.tables, s.buckets)
+	fmt.Fprintf(&b, ", tables %v, buckets %02b, rolls %02b from %d", s.tables, s.buckets, s.rolls, s.opens)
 	fmt.Fprintf(&b, ", one %b, any %b, reads %d, late %v, back %v, grace %v", s.one, s.any, s.reads, s.late, s.back, s.grace)
 	return b.String()
 }
@@ -89,13 +92,15 @@ type operation struct {
 	act    uint8
 	sub    uint8 // what is done of the directory before the act
 	saw    cell
-	lapsed bool // its door has lost its lease since it was planned
+	knows  directory // of its door when it was planned
+	lapsed bool      // its door has lost its lease since it was planned
 }
 
 type door struct {
 	step  Step
 	gen   int8
 	lease bool
+	knows directory
 }
 
 type reader struct {
@@ -108,6 +113,7 @@ type reader struct {
 	old    cell
 	new    cell
 	want   cell // the newest that was acknowledged, and is where it was sent, when it began
+	knows  directory
 	lapsed bool
 }
 
@@ -121,8 +127,9 @@ type moverAt struct {
 
 // stray is a copy or a drop that arrives late. Its zero value is none.
 type stray struct {
-	what cell
-	to   uint8
+	what  cell
+	to    uint8
+	knows directory
 }
 
 type state struct {
@@ -135,6 +142,11 @@ type state struct {
 	doors [2]door
 	ops   [3]operation
 	place [2]cell
+
+	further [2]cell   // the second shard of a place of strategy rollover
+	log     directory // of these shards
+	knows   directory // as the mover's door had read it when it last published
+	told    bool      // a generation was published after the first shards were announced
 
 	listed   [2]bool // in the directory of buckets
 	recorded [2]cell // the newest deletion of many buckets
@@ -175,7 +187,7 @@ func (m *machine) change(s *state) Change {
 }
 
 func (m *machine) begin() state {
-	s := state{place: [2]cell{m.first, nothing}, left: m.reads}
+	s := state{place: [2]cell{m.first, nothing}, further: [2]cell{nothing, nothing}, left: m.reads}
 	s.doors = [2]door{{lease: true}, {lease: true}}
 	s.listed = [2]bool{m.buckets&1 == 0 || m.first.live(), m.buckets&2 == 0}
 	s.recorded = [2]cell{nothing, nothing}
@@ -186,17 +198,17 @@ func (m *machine) begin() state {
 		s.place[newPlace] = m.used
 	}
 	if m.ghost != 0 && !On(FreshPlaces) { // else it finds no table
-		s.strayed[0] = stray{m.ghost, newPlace}
+		s.strayed[0] = stray{what: m.ghost, to: newPlace}
 	}
 	return s
 }
 
-// shown returns what a reader finds in a place.
-func (s *state) shown(p uint8) cell {
+// shown returns what a reader finds in a place, if it knows a directory of shards.
+func (s *state) shown(p uint8, d directory) cell {
 	if !s.listed[p] {
 		return nothing
 	}
-	return s.place[p]
+	return s.merged(p, d)
 }
 
 // announce carries out the next step that must come before a row is put into a place: the directory
@@ -312,6 +324,7 @@ func (m *machine) nexts(s state) []event {
 		m.operation(s, i)
 	}
 	m.messages(s)
+	m.shards(s)
 	m.reader(s)
 	m.move(s)
 	return m.out
@@ -321,7 +334,7 @@ func (m *machine) door(s state, d uint8) {
 	at := s.doors[d]
 	if at.gen < s.gen || !at.lease {
 		n := s
-		n.doors[d] = door{step: s.step, gen: s.gen, lease: true}
+		n.doors[d] = door{step: s.step, gen: s.gen, lease: true, knows: s.log}
 		m.emit(n, "door %d reads the catalogue: %v", d, s.step)
 	}
 	if !at.lease || at.gen == s.gen {
@@ -340,7 +353,7 @@ func (m *machine) door(s state, d uint8) {
 	if busy && !m.late {
 		return
 	}
-	n.doors[d].lease = false
+	n.doors[d].lease, n.doors[d].knows = false, directory{}
 	m.emit(n, "door %d loses its lease", d)
 }
 
@@ -357,8 +370,11 @@ func (m *machine) operation(s state, i int) {
 			if past && (at.step == Cleaned || at.step == None && at.gen > 0) {
 				continue // listed: after the change nothing remembers what was deleted before it
 			}
+			if m.early(c, at.knows) {
+				continue
+			}
 			n := s
-			n.ops[i] = operation{phase: running, door: d, step: at.step, gen: at.gen}
+			n.ops[i] = operation{phase: running, door: d, step: at.step, gen: at.gen, knows: at.knows}
 			m.emit(n, "op %d (%v) begins at door %d, which knows of %v", i, c, d, at.step)
 		}
 	case running:
@@ -387,6 +403,11 @@ func (m *machine) act(s state, i int) {
 			m.emit(n, "op %d: its door's lease is over, the client is told of a timeout", i)
 			return
 		}
+		if m.misses(c, o.knows, s.doors[o.door].knows) {
+			n.ops[i] = operation{phase: unknown}
+			m.emit(n, "op %d: it has missed a shard, the client is told of a timeout", i)
+			return
+		}
 		n.ops[i] = operation{phase: acknowledged}
 		m.emit(n, "op %d is acknowledged", i)
 		return
@@ -395,8 +416,8 @@ func (m *machine) act(s state, i int) {
 	n.ops[i].act++
 	switch a := program[o.act]; a {
 	case LookOld:
-		n.ops[i].saw = s.place[oldPlace]
-		m.emit(n, "op %d looks at old: %v", i, s.place[oldPlace])
+		n.ops[i].saw = s.merged(oldPlace, o.knows)
+		m.emit(n, "op %d looks at old: %v", i, n.ops[i].saw)
 	case IfLives:
 		if o.saw != c {
 			n.ops[i].act = uint8(len(program))
@@ -433,10 +454,10 @@ func (m *machine) act(s state, i int) {
 			return
 		}
 		done := n
-		done.put(p, c)
-		m.emit(done, "op %d -> %s", i, placeName[p])
+		m.send(&done, p, c, o.knows)
+		m.emit(done, "op %d -> %s%s", i, placeName[p], m.inShards(p, c, o.knows))
 		if m.late {
-			n.ops[i] = operation{phase: unknown}
+			n.ops[i] = operation{phase: unknown, knows: o.knows}
 			n.late |= bit
 			m.emit(n, "op %d: its message to %s is late, and the client waits no longer", i, placeName[p])
 		}
@@ -454,7 +475,7 @@ func (m *machine) messages(s state) {
 			*set.bits &^= 1 << k
 			n := s
 			*set.bits = was
-			n.put(uint8(k&1), m.ops[k>>1])
+			m.send(&n, uint8(k&1), m.ops[k>>1], s.ops[k>>1].knows)
 			m.emit(n, "%s of op %d -> %s", set.name, k>>1, placeName[k&1])
 		}
 	}
@@ -462,20 +483,20 @@ func (m *machine) messages(s state) {
 		if x.what != 0 {
 			n := s
 			n.strayed[k] = stray{}
-			n.put(x.to, x.what)
+			m.carry(&n, x.to, x.what, x.knows)
 			m.emit(n, "a write %v of the %s -> %s, late", x.what, [2]string{"mover", "reader"}[k], placeName[x.to])
 		}
 	}
 }
 
-// resolve carries out an act of a program that makes places alike. It returns what
-// is written where, if anything.
-func resolve(s *state, a Act, old, new *cell) (what cell, to uint8, write bool) {
+// resolve carries out an act of a program that makes places alike, by one who looks into the shards that a
+// directory has. It returns what is written where, if anything.
+func resolve(s *state, a Act, old, new *cell, d directory) (what cell, to uint8, write bool) {
 	switch a {
 	case LookOld:
-		*old = s.place[oldPlace]
+		*old = s.merged(oldPlace, d)
 	case LookNew:
-		*new = s.place[newPlace]
+		*new = s.merged(newPlace, d)
 	case CopyNew:
 		return *old, newPlace, old.live() && *old != *new
 	case CopyOld:
@@ -501,7 +522,7 @@ func (m *machine) reader(s state) {
 		for d := range uint8(2) {
 			if at := s.doors[d]; at.lease {
 				n := s
-				n.read = reader{active: true, door: d, step: at.step, gen: at.gen, want: m.want(&s)}
+				n.read = reader{active: true, door: d, step: at.step, gen: at.gen, want: m.want(&s), knows: at.knows}
 				m.look(n)
 			}
 		}
@@ -543,14 +564,14 @@ func (m *machine) look(s state) {
 		case LookOld, LookNew:
 			r.act++
 			if a == LookOld {
-				r.old = s.shown(oldPlace)
+				r.old = s.shown(oldPlace, r.knows)
 			} else {
-				r.new = s.shown(newPlace)
+				r.new = s.shown(newPlace, r.knows)
 			}
 			m.emit(s, "reader at door %d (%v): %v: old %v, new %v", r.door, r.step, a, r.old, r.new)
 			return
 		}
-		what, to, write := resolve(&s, a, &r.old, &r.new)
+		what, to, write := resolve(&s, a, &r.old, &r.new, r.knows)
 		if write && what.live() {
 			n := s
 			if what, is := m.announce(&n, to, &n.read.sub); is {
@@ -564,11 +585,11 @@ func (m *machine) look(s state) {
 			continue
 		}
 		n := s
-		n.put(to, what)
+		m.carry(&n, to, what, r.knows)
 		m.emit(n, "reader at door %d writes %v to %s", r.door, what, placeName[to])
 		if m.late && s.strayed[1].what == 0 {
 			n = s
-			n.strayed[1] = stray{what, to}
+			n.strayed[1] = stray{what, to, r.knows}
 			n.read = reader{}
 			m.emit(n, "reader at door %d: its write of %v to %s is late", r.door, what, placeName[to])
 		}
@@ -578,10 +599,14 @@ func (m *machine) look(s state) {
 
 func (m *machine) answer(s state, c cell) {
 	d := s.read.door
-	lapsed, want := s.read.lapsed, s.read.want
+	lapsed, want, knows := s.read.lapsed, s.read.want, s.read.knows
 	s.read = reader{}
 	if lapsed && On(AnswerCounts) {
 		m.emit(s, "reader at door %d: the lease is over, the read is done anew", d)
+		return
+	}
+	if m.passesOver(knows, s.doors[d].knows) {
+		m.emit(s, "reader at door %d: there is a further shard, the read is done anew", d)
 		return
 	}
 	s.left--
@@ -637,7 +662,7 @@ func (m *machine) move(s state) {
 	c := m.change(&s)
 	if s.step == None {
 		n := s
-		n.step, n.gen = Announced, 1
+		n.step, n.gen, n.knows = Announced, 1, s.log
 		m.emit(n, "the mover publishes announced")
 		return
 	}
@@ -654,7 +679,7 @@ func (m *machine) move(s state) {
 		// A mover that has taken over may not know that a door vanished: both are explored.
 		if todo, next := c.Next(facts); todo == Publish && next == Switching {
 			n := s
-			n.step, n.gen, n.done, n.again = Switching, s.gen+1, false, true
+			n.step, n.gen, n.done, n.again, n.knows = Switching, s.gen+1, false, true, s.log
 			m.emit(n, "the mover publishes %v again: a door has vanished", next)
 		}
 		facts.Vanished = false
@@ -669,13 +694,17 @@ func (m *machine) move(s state) {
 			return
 		}
 		n := s
-		n.step, n.gen, n.done = c.Step, int8(c.Generation), c.Done
+		n.step, n.gen, n.done, n.knows = c.Step, int8(c.Generation), c.Done, s.log
 		m.emit(n, "the mover publishes %v", next)
 	case End:
 		n := s
 		n.ended = true
 		m.emit(n, "the mover ends the change")
 	default:
+		if todo == Copy && m.rolls>>newPlace&1 == 1 && s.log[newPlace] != opened {
+			m.firsts(s)
+			return
+		}
 		s.mover = moverAt{working: true}
 		m.work(s)
 	}
@@ -715,7 +744,7 @@ func (m *machine) work(s state) {
 			}
 		}
 	}
-	what, to, write := resolve(&s, a, &s.mover.old, &s.mover.new)
+	what, to, write := resolve(&s, a, &s.mover.old, &s.mover.new, s.looked(todo))
 	if write && what.live() {
 		n := s
 		if what, is := m.announce(&n, to, &n.mover.sub); is {
@@ -730,11 +759,11 @@ func (m *machine) work(s state) {
 		return
 	}
 	n := s
-	n.put(to, what)
+	m.carry(&n, to, what, s.knows)
 	m.emit(n, "the mover (%v) writes %v to %s", todo, what, placeName[to])
 	if m.late && s.strayed[0].what == 0 {
 		n = s
-		n.strayed[0], n.mover = stray{what, to}, moverAt{}
+		n.strayed[0], n.mover = stray{what, to, s.knows}, moverAt{}
 		m.emit(n, "the mover (%v) dies; its write of %v to %s is late", todo, what, placeName[to])
 	}
 }
@@ -753,7 +782,7 @@ func (m *machine) finish(s state) {
 	if s.step == Withdrawn {
 		at = oldPlace
 	}
-	final, want := s.shown(at), m.first
+	final, want := s.shown(at, s.log), m.first
 	for i, o := range m.ops {
 		if s.ops[i].phase == acknowledged {
 			want = max(want, o)

@@ -26,6 +26,8 @@ const (
 	FreshPlaces                        // a place is never used twice
 	BucketsFirst                       // a bucket of time is in the directory before a row is written or copied there
 	BucketDeletions                    // a deletion of many buckets is repeated in a bucket that is added after it
+	FirstsWhenKnown                    // the shards with which a key begins under strategy rollover are opened when every door knows them
+	LookAtWritten                      // the mover looks into every shard of strategy rollover that a door may have written to
 	end
 )
 
