@@ -156,7 +156,7 @@ func (p *premises) stands(ctx context.Context, s *statement, reached int64) (boo
 			if now.Layout.Generation != t.Layout.Generation {
 				return false, nil // another step of a change
 			}
-		} else if !same(now.Layout, t.Layout) {
+		} else if !same(now.Layout, t.Layout) || now.PhysicalID() != t.PhysicalID() {
 			return false, nil
 		}
 	}

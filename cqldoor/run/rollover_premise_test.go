@@ -10,10 +10,42 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
+	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
+
+// TestLayoutComesAgain lets a table with buckets of time get another layout, and then the first one again, in another
+// physical table, while a write is under way. The write does not stand.
+func TestLayoutComesAgain(t *testing.T) {
+	of := func(name string, kind schema.ColumnKind, typ value.Kind) *schema.Column {
+		return &schema.Column{Name: name, Type: value.Native(typ), Kind: kind}
+	}
+	p, c, v := of("p", schema.PartitionKey, value.Int), of("c", schema.Clustering, value.Timestamp), of("v", schema.Regular, value.Int)
+	logical := &schema.Table{Keyspace: "ks", Name: "t", ID: [16]byte{7}, PartitionKey: []*schema.Column{p}, Clustering: []*schema.Column{c},
+		Regulars: []*schema.Column{v}, Columns: map[string]*schema.Column{"p": p, "c": c, "v": v}}
+	at := func(physical byte, generation int64) *plan.Table {
+		table, err := plan.NewKept(logical, plan.Kept{Layout: &shard.Layout{Strategy: shard.Time, N: 1, By: []string{"c"}, Column: "shard", Width: timebucket.Minute, Generation: generation},
+			Physical: "t", ID: [16]byte{physical}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	for _, physical := range []byte{8, 9} {
+		st := newState()
+		st.Tables["ks"] = map[string]*plan.Table{"t": at(physical, 5)}
+		states := newStates()
+		states.replace(st)
+		premises := &premises{state: states, doors: &membership{lease: registry.NewLease(0, time.Now), member: new(fleet.Member)}}
+		s := &statement{write: &plan.Write{Table: at(8, 2)}, under: new(underWay), premises: premises}
+		if got, err := premises.stands(t.Context(), s, math.MinInt64); err != nil || got != (physical == 8) {
+			t.Errorf("in physical table %d the write stands: %v, %v", physical, got, err)
+		}
+	}
+}
 
 // TestWritesWhileRolloverComes adds a shard of a key to the layout that a table gets, while a write is under way.
 // A deletion that the shard needs must be sent again. Other writes stand, also if the change ends meanwhile.
