@@ -166,7 +166,7 @@ func (c *company) next() int64 {
 const doorsPatience = 6 * time.Minute
 
 // TestDoorsKilledWhileChanging runs three doors, each a process of its own, on one store. Clients use all of
-// them while a plain table becomes sharded, gets other numbers of shards, and becomes plain again. Doors are
+// them while a plain table becomes sharded, gets other numbers of shards and strategy rollover, and becomes plain again. Doors are
 // killed and started again, or stopped and continued. No acknowledged row is lost, no deleted one comes back,
 // and no read shows a row twice or misses one that was there all the time.
 func TestDoorsKilledWhileChanging(t *testing.T) {
@@ -335,7 +335,7 @@ func (c *company) long(t *testing.T, by *caller) {
 			both.Wait()
 		}
 	})
-	layouts := []string{"'shards': '5'", "'shards': '8'", "", "'shards': '3'", ""}
+	layouts := []string{"'shards': '5'", "'shards': '8'", "'strategy': 'rollover', 'rows': '30'", "'strategy': 'calculated', 'shards': '3'", "", "'strategy': 'rollover', 'rows': '20'", ""}
 	for n := 0; time.Now().Before(end); n++ {
 		if !by.change(layouts[n%len(layouts)], doorsPatience, by.r.IntN(6) == 0) {
 			break

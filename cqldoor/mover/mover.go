@@ -176,7 +176,7 @@ func (j *journey) load(ctx context.Context) error {
 		return err // a second table that will only be dropped may have changed
 	}
 	if j.table != nil {
-		j.table.rolled = func(of *plan.Table) *shard.Rolled { return j.opts.Rollovers.Rolled(of.PhysicalID()) }
+		j.table.rollovers = j.opts.Rollovers
 	}
 	return j.begin(ctx)
 }

@@ -16,23 +16,51 @@ import (
 
 // A table gets strategy rollover in a second physical table. Copied cells keep their times, but the further
 // shards of a key have openings, and no cells from before. So before it copies a row, the mover gives each
-// key its first shards, which take cells of any time (shard.Always):
+// key its first shards, to which it copies cells of any time (shard.Always):
 //
 //  1. It surveys how many rows each key has, and announces the shards that they fill. From then on the doors
 //     send deletions there, but no other write.
 //  2. It publishes a generation, and waits at the barrier. Then no deletion is under way whose door does not
 //     know the shards. The shards are still empty, so the deletions before had nothing to delete there.
-//  3. It opens the shards, and begins to copy.
+//  3. It opens the shards, and begins to copy. Clients' cells go there if they are later than the deletions before.
+//
+// If another mover takes over, it surveys the table anew. It may announce further shards of a key, which the first
+// mover's barrier did not wait for. So a mover opens as many shards of a key as it has announced itself.
 
 // Rollovers is the part of the doors' directory of strategy rollover that the mover needs. table is the id of
 // a physical table.
 type Rollovers interface {
-	// Rolled returns the shards that the keys of a table have now.
+	// Rolled returns the shards that the keys of a table have, as far as this door knows.
 	Rolled(table [16]byte) *shard.Rolled
-	// Announce announces shards of a key that take cells of any time, until the key has n of them.
+	// Written returns the shards that the keys of a table have. Among them is each shard to which a door can have
+	// written before the call.
+	Written(ctx context.Context, table [16]byte) (*shard.Rolled, error)
+	// Announce announces shards of a key that take copied cells of any time, until the key has n of them.
 	Announce(ctx context.Context, table [16]byte, key []byte, n int) error
-	// Open opens the shards of a key that Announce has announced.
-	Open(ctx context.Context, table [16]byte, key []byte) error
+	// Open opens the first n shards of a key that take copied cells of any time. Every door knows them.
+	Open(ctx context.Context, table [16]byte, key []byte, n int) error
+}
+
+// anywhere calls f for each physical partition that can have cells of a row at a place of strategy rollover. Other
+// doors may open shards meanwhile, and this door may stand still while they do. So anywhere asks which shards
+// there are until it learns of no further one.
+func (p *pass) anywhere(ctx context.Context, r *row, at place, f func(place) error) error {
+	table, key := p.table.of(at.side).PhysicalID(), plan.AppendKey(nil, r.key)
+	for seen := 0; ; {
+		rolled, err := p.table.rollovers.Written(ctx, table)
+		if err != nil {
+			return err
+		}
+		all := rolled.Shards(key)
+		if seen == all {
+			return nil
+		}
+		for ; seen < all; seen++ {
+			if err := f(place{at.side, seen + 1}); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // survey estimates how many shards the rows of each partition key fill, in bounded memory.
@@ -155,7 +183,7 @@ func (j *journey) openFirsts(ctx context.Context) error {
 		if err := j.progress(ctx, j.record.Sofar); err != nil {
 			return err
 		}
-		if err := j.opts.Rollovers.Open(ctx, j.entry.Second.ID, []byte(f.key)); err != nil {
+		if err := j.opts.Rollovers.Open(ctx, j.entry.Second.ID, []byte(f.key), f.shards); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
@@ -20,9 +21,17 @@ import (
 type directory struct {
 	tables map[[16]byte]*shard.Rolled
 	opens  func(key []byte) // is called before a shard is opened
+	asked  func()           // is called before Written answers; nil: not
 }
 
 func (d *directory) Rolled(table [16]byte) *shard.Rolled { return d.tables[table] }
+
+func (d *directory) Written(_ context.Context, table [16]byte) (*shard.Rolled, error) {
+	if d.asked != nil {
+		d.asked()
+	}
+	return d.tables[table], nil
+}
 
 func (d *directory) Announce(_ context.Context, table [16]byte, key []byte, n int) error {
 	for {
@@ -36,17 +45,19 @@ func (d *directory) Announce(_ context.Context, table [16]byte, key []byte, n in
 	}
 }
 
-func (d *directory) Open(_ context.Context, table [16]byte, key []byte) error {
+func (d *directory) Open(_ context.Context, table [16]byte, key []byte, n int) error {
 	if d.opens != nil {
 		d.opens(key)
 	}
-	_, closed := d.tables[table].Timeless(key)
-	for _, n := range closed {
+	for {
+		open, closed := d.tables[table].Timeless(key)
+		if len(open) >= n || len(closed) == 0 {
+			return nil
+		}
 		next := d.tables[table].Next()
-		next.Open(key, n)
+		next.Open(key, closed[0])
 		d.tables[table] = next.Done()
 	}
-	return nil
 }
 
 // waiting are doors that are told of barriers.
@@ -188,6 +199,59 @@ type ready struct{ Catalogue }
 
 func (ready) EnsureRollovers(context.Context) error { return nil }
 
+// TestLookWhileAShardIsOpened lets another door open a shard, and write newer versions of rows there, while the mover
+// looks at the rows. The mover sees these versions.
+func TestLookWhileAShardIsOpened(t *testing.T) {
+	w, _ := newShardedWorld(t)
+	e := w.plainEntry()
+	logical, _ := catalog.Logical(w.table(e.Physical), e.Layout)
+	key := i32(77)
+	at := func(name string, layout *shard.Layout, id [16]byte) *plan.Table {
+		of, err := plan.NewKept(logical, plan.Kept{Layout: layout, Physical: name, ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return of
+	}
+	old := at(e.Physical, toRollover, e.PhysicalID())
+	second := *w.table(e.Physical)
+	second.Name = "q"
+	p := &pass{table: NewTable(w.table(e.Physical), &second, old, at("q", e.Layout, uuid()), 5000), backend: w.mover(w.store, alone{}).backend, pace: newPace(time.Now, nil), now: time.Now}
+	for _, count := range []int{1, 3} {
+		var rows []*row
+		insert := func(shard int, a string) {
+			for i := range count {
+				w.exec("INSERT INTO k."+e.Physical+" (k, shard, c, d, a) VALUES (?, ?, ?, ?, ?)", key, i32(shard), []byte(fmt.Sprint("row ", i)), i32(count), []byte(a))
+			}
+		}
+		insert(1, "older")
+		for i := range count {
+			rows = append(rows, &row{key: [][]byte{key}, clustering: [][]byte{[]byte(fmt.Sprint("row ", i)), i32(count)}})
+		}
+		asked := 0
+		rollovers := &directory{tables: map[[16]byte]*shard.Rolled{}}
+		rollovers.asked = func() {
+			if asked++; asked == 2 {
+				next := rollovers.tables[e.PhysicalID()].Next()
+				next.Announce(key, 2, 100)
+				next.Open(key, 2)
+				rollovers.tables[e.PhysicalID()] = next.Done()
+				insert(2, "newer")
+			}
+		}
+		p.table.rollovers = rollovers
+		got, err := p.lookAll(t.Context(), rows, place{p.table.from, plan.AnyShard})
+		if err != nil || len(got) != count {
+			t.Fatalf("%d rows of %d, %v", len(got), count, err)
+		}
+		for i := range got {
+			if !got[i].there || string(got[i].cells[0].value) != "newer" {
+				t.Errorf("of %d rows, number %d is %+v", count, i, got[i])
+			}
+		}
+	}
+}
+
 // TestSurvey adds parts of shards to many keys, of which a survey remembers only some. No key has more than
 // was added, nor much less. The shards are as many as that fills, but never more than they may be.
 func TestSurvey(t *testing.T) {
@@ -254,7 +318,7 @@ func TestCopyOfWhatExpires(t *testing.T) {
 		next.Open(key, n)
 	}
 	rolled := next.Done()
-	table.rolled = func(*plan.Table) *shard.Rolled { return rolled }
+	table.rollovers = &directory{tables: map[[16]byte]*shard.Rolled{to.PhysicalID(): rolled}}
 	shards := func(parts []statement) map[string][]int {
 		out := map[string][]int{}
 		for _, s := range parts {

@@ -12,7 +12,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
-	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Table is a table between two layouts, in one physical table or in two.
@@ -22,7 +21,7 @@ type Table struct {
 
 	from, to *side // the physical tables of the old and the new places; equal if there is only one
 
-	rolled func(*plan.Table) *shard.Rolled // the shards that the keys of a layout of strategy rollover have now
+	rollovers Rollovers // has the shards of the keys of a layout of strategy rollover
 }
 
 // NewTable makes a Table of the physical tables of the old and the new places and of the door's
@@ -140,7 +139,7 @@ func (t *Table) copied(r *row, to place) place {
 // copiedTo returns the shard to which those cells of a row are copied that do not expire.
 func (t *Table) copiedTo(r *row, to place) int {
 	of := t.of(to.side)
-	return of.CopiedTo(t.rolled(of), r.key, r.clustering)
+	return of.CopiedTo(t.rollovers.Rolled(of.PhysicalID()), r.key, r.clustering)
 }
 
 // expires reports whether a cell of the row expires.
@@ -148,13 +147,13 @@ func (r *row) expires() bool {
 	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.ttl > 0 })
 }
 
-// partitions returns the physical partitions that can have cells of a row at a place.
+// partitions returns the physical partitions of a place to which the mover writes what is for all of them.
 func (t *Table) partitions(r *row, at place) []place {
 	if at.shard != plan.AnyShard {
 		return []place{at}
 	}
 	var out []place
-	for n := range t.rolled(t.of(at.side)).Shards(plan.AppendKey(nil, r.key)) {
+	for n := range t.rollovers.Rolled(t.of(at.side).PhysicalID()).Shards(plan.AppendKey(nil, r.key)) {
 		out = append(out, place{at.side, n + 1})
 	}
 	return out

@@ -107,6 +107,21 @@ func (w *world) startPlain(m *Mover, n int) *catalog.Entry {
 	return e
 }
 
+// TestRefuseDataCentres refuses to change a table of a keyspace in several data centres.
+func TestRefuseDataCentres(t *testing.T) {
+	w, _ := newShardedWorld(t)
+	e := w.plainEntry()
+	ks := *w.keyspace()
+	for n, replication := range []map[string]string{{"class": "org.apache.cassandra.locator.NetworkTopologyStrategy", "a": "3"}, {"class": "NetworkTopologyStrategy", "a": "3", "b": "1"}} {
+		ks.Replication = replication
+		for _, to := range []*shard.Layout{shard.Plain(), toRollover} {
+			if why := RefuseSecond(&ks, w.table(e.Physical), e.Layout, to); len(why) != n || n > 0 && !strings.Contains(why[0], "is in 2 data centres") {
+				t.Errorf("%v: %q", replication, why)
+			}
+		}
+	}
+}
+
 // TestMoveFromPlain shards a plain table at rest: each row is in the second table, with the times
 // that its cells had, and the first table is gone.
 func TestMoveFromPlain(t *testing.T) {

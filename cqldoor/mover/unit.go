@@ -246,14 +246,14 @@ func (p *pass) look(ctx context.Context, r *row, at place) (row, error) {
 	out := row{key: r.key, clustering: r.clustering, at: at}
 	if at.shard == plan.AnyShard {
 		out.cells = make([]cell, len(at.columnsOf(r)))
-		for _, in := range p.table.partitions(r, at) {
+		err := p.anywhere(ctx, r, at, func(in place) error {
 			part, err := p.look(ctx, r, in)
-			if err != nil {
-				return out, err
+			if err == nil {
+				out.merge(&part)
 			}
-			out.merge(&part)
-		}
-		return out, nil
+			return err
+		})
+		return out, err
 	}
 	text := at.row
 	if r.clustering == nil {
@@ -308,11 +308,11 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, at place) ([]row, error
 
 // lookAnywhere reads the rows of a unit in all shards of their key.
 func (p *pass) lookAnywhere(ctx context.Context, rows []*row, at place) (out []row, err error) {
-	for _, in := range p.table.partitions(rows[0], at) {
+	err = p.anywhere(ctx, rows[0], at, func(in place) error {
 		parts, err := p.lookAll(ctx, rows, in)
 		switch {
 		case err != nil:
-			return nil, err
+			return err
 		case out == nil:
 			for i := range parts {
 				parts[i].at, parts[i].cells = at, slices.Clone(parts[i].cells)
@@ -323,8 +323,9 @@ func (p *pass) lookAnywhere(ctx context.Context, rows []*row, at place) (out []r
 				out[i].merge(&parts[i])
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // name returns a clustering key as one string.

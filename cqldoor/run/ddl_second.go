@@ -5,7 +5,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -96,7 +95,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err := keepsTTL(table, asked); err != nil {
 		return err
 	}
-	against, err := c.againstSecond(ctx, asked)
+	against, err := c.againstSecond(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,7 +154,7 @@ func (c *relayout) toSecond(ctx context.Context, asked *shard.Layout, warnings [
 	if err := keepsTTL(physical, asked); err != nil {
 		return err
 	}
-	against, err := c.againstSecond(ctx, c.entry.Layout, asked)
+	against, err := c.againstSecond(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,8 +190,8 @@ func (d declaration) fitsPlain(e *catalog.Entry) error {
 	return nil
 }
 
-// againstSecond returns the reasons against any change between two physical tables with these layouts.
-func (c *change) againstSecond(ctx context.Context, layouts ...*shard.Layout) (why []string, err error) {
+// againstSecond returns the reasons against any change between two physical tables.
+func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
 	if c.req.Username != "" {
 		why = append(why, "the store has accounts, and keeps their rights by the physical tables' names: the rights on this table would not be rights on the one that takes its place")
 	}
@@ -207,16 +206,6 @@ func (c *change) againstSecond(ctx context.Context, layouts ...*shard.Layout) (w
 	}
 	if err := c.doors.member.Knows(ctx, append(reshard.Steps(), fleet.StepForwarded)...); err != nil {
 		why = append(why, err.Error())
-	}
-	if !slices.ContainsFunc(layouts, func(l *shard.Layout) bool { return l.Strategy == shard.Rollover }) {
-		return why, nil
-	}
-	alone, err := c.doors.member.Alone(ctx)
-	if err != nil {
-		return nil, errCatalog(err)
-	}
-	if !alone {
-		why = append(why, "other doors are on the store, and open shards of strategy 'rollover' while rows move; such a change begins at the only door yet: end the others, and start them again when it has begun")
 	}
 	return why, nil
 }

@@ -441,6 +441,64 @@ func TestChangesThatAreRefused(t *testing.T) {
 	}
 }
 
+// TestDocumentedRefusals asks for each change that docs/reshard.md names as refused before anything begins, and, during a
+// change, for each statement that it names. Package mover tests keyspaces in several data centres.
+func TestDocumentedRefusals(t *testing.T) {
+	st := embedded(t)
+	s := session(t, serveDoor(t, st, startRouter(t, st)), 4)
+	exec(t, s, "CREATE KEYSPACE refused WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+	exec(t, s, "CREATE TYPE refused.pair (a int, b int)")
+	const hashed, rolls = "'strategy': 'calculated', 'shards': '8'", "'strategy': 'rollover', 'rows': '100'"
+	for table, c := range map[string]struct{ columns, sharding, to, why string }{
+		"refused.randoms":     {"v int", "'strategy': 'random', 'shards': '4'", hashed, "strategy 'random' puts a row in any shard"},
+		"refused.to_random":   {"v int", "'shards': '4'", "'strategy': 'random', 'shards': '4'", "strategy 'random' puts a row in any shard"},
+		"refused.counters":    {"n counter", "'shards': '4'", "'shards': '8'", "counters are never copied"},
+		"refused.collections": {"m map<text, int>", "'shards': '4'", rolls, "collections or user-defined types"},
+		"refused.types":       {"m refused.pair", "'strategy': 'rollover', 'rows': '100'", hashed, "collections or user-defined types"},
+		"refused.statics":     {"v int, s int static", "'strategy': 'rollover', 'rows': '100'", hashed, "static columns"},
+		"refused.key_only":    {"", "'shards': '4'", rolls, "no columns beside its key"},
+		"refused.epochs":      {"v int", "'shards': '2', 'row_epochs': '4 from 0x00000064'", rolls, "layouts with epochs or entries of keys"},
+	} {
+		if c.columns != "" {
+			c.columns += ", "
+		}
+		exec(t, s, "CREATE TABLE "+table+" (k int, c int, "+c.columns+"PRIMARY KEY (k, c)) WITH write_sharding = {"+c.sharding+"}")
+		changeRefused(t, s, table, c.to, c.why)
+	}
+	exec(t, s, "CREATE TABLE refused.grace (k int, c int, v int, PRIMARY KEY (k, c)) WITH gc_grace_seconds = 86399 AND write_sharding = {'shards': '4'}")
+	changeRefused(t, s, "refused.grace", rolls, "gc_grace_seconds is 86399")
+
+	l := &lived{t: t, table: "refused.t", doors: []*gocql.Session{s}}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	exec(t, s, "CREATE TABLE refused.t (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '4'}")
+	exec(t, s, "CREATE TABLE refused.keys (k int, c int, v int, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '4'}")
+	l.table = "refused.keys"
+	l.change(ctx, "'key': '1', 'shards': '8'")
+	for _, to := range []string{"'shards': '8'", rolls, ""} {
+		changeRefused(t, s, "refused.keys", to, "layouts with epochs or entries of keys")
+	}
+	for _, to := range []string{"'shards': '9'", rolls} {
+		exec(t, s, "ALTER TABLE refused.t WITH write_sharding = {"+to+"}")
+		exec(t, s, "ALTER TABLE refused.t WITH write_sharding = {'change': 'pause'}")
+		for text, why := range map[string]string{
+			"TRUNCATE refused.t":                                             "TRUNCATE is not possible while",
+			"ALTER TABLE refused.t ADD w int":                                "altering it is not possible while",
+			"ALTER TABLE refused.t DROP v":                                   "altering it is not possible while",
+			"ALTER TABLE refused.t WITH write_sharding = {'shards': '7'}":    "is being changed already",
+			"UPDATE refused.t SET v = 1 WHERE k = 1 AND c = 1 IF EXISTS":     "",
+			"INSERT INTO refused.t (k, c, v) VALUES (1, 1, 1) IF NOT EXISTS": "",
+		} {
+			if err := s.Query(text).Exec(); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("during a change to {%s}, %s is answered with %v", to, text, err)
+			}
+		}
+		exec(t, s, "ALTER TABLE refused.t WITH write_sharding = {'change': 'rollback'}")
+		l.table = "refused.t"
+		l.end(ctx)
+	}
+}
+
 // changeRefused checks that the door refuses to give a table another layout, and says why.
 func changeRefused(t *testing.T, s *gocql.Session, table, layout, why string) {
 	t.Helper()

@@ -21,7 +21,7 @@ import (
 // The answers must be equal.
 type twin struct {
 	t     *testing.T
-	s     *gocql.Session
+	doors []*gocql.Session
 	r     *rand.Rand
 	stamp int64 // of the last write
 	done  int
@@ -108,9 +108,12 @@ func (h *twin) step(text string, unordered bool) {
 	size := []int{3, 1000}[h.r.IntN(2)]
 	ask := func(table string) (string, error) {
 		for {
-			rows, err := rowsOf(h.s, size, strings.ReplaceAll(text, " T ", " "+table+" "))
+			rows, err := rowsOf(h.doors[h.r.IntN(len(h.doors))], size, strings.ReplaceAll(text, " T ", " "+table+" "))
 			if err != nil && unordered && strings.Contains(err.Error(), "Invalid value for the paging state") {
 				continue // a scan that began by places that are gone; it begins anew
+			}
+			if err != nil && len(h.doors) > 1 && strings.Contains(err.Error(), "it may have been applied or not") {
+				continue // another door published a step; the write is sent again with its timestamp
 			}
 			var failed *gocql.RequestErrReadFailure
 			if errors.As(err, &failed) && size < 1000 {
@@ -176,20 +179,41 @@ func historiesAcrossRollover(t *testing.T, st store.Store) {
 		{timed, rolls, timed},
 		{rolledBack, "", rolls, rolledBack, hashed},
 	} {
-		historiesAfter(t, st, "{"+rolls+"}", columns, 24_000, changes...)
+		historiesAfter(t, startSessions(t, st, 1), "{"+rolls+"}", columns, 24_000, changes...)
 	}
+}
+
+// TestHistoriesAcrossRolloverInAFleet does so at three doors: each statement goes to one of them.
+func TestHistoriesAcrossRolloverInAFleet(t *testing.T) {
+	const (
+		rolls  = "'strategy': 'rollover', 'rows': '10'"
+		hashed = "'strategy': 'calculated', 'shards': '3'"
+	)
+	historiesAfter(t, startSessions(t, embedded(t), 3), "{"+rolls+"}", "p int, c timestamp, v text, n int, PRIMARY KEY (p, c))", 24_000,
+		hashed, rolledBack+rolls, rolls, "'strategy': 'time', 'by': 'c', 'bucket': '2m'", rolls, "")
+}
+
+// startSessions starts doors, and returns sessions with them. A single door is the only one that can use the store.
+func startSessions(t *testing.T, st store.Store, doors int) (all []*gocql.Session) {
+	if doors == 1 {
+		return []*gocql.Session{session(t, serveDoor(t, st, startRouter(t, st)), 5)}
+	}
+	for i := range doors {
+		all = append(all, session(t, serveDoor(t, st, startDoor(t, st, string(rune('a'+i))+":1")), 4+i%2))
+	}
+	return all
 }
 
 // historiesAcross executes random statements on two tables of some columns, before, during and after
 // changes of the layout of one of them.
 func historiesAcross(t *testing.T, st store.Store, columns string, scale int, changes ...string) {
-	historiesAfter(t, st, "", columns, scale, changes...)
+	historiesAfter(t, startSessions(t, st, 1), "", columns, scale, changes...)
 }
 
 // historiesAfter is historiesAcross for a table that begins with strategy rollover, if sharding is given. There
-// are no conditions while the table has this strategy.
-func historiesAfter(t *testing.T, st store.Store, sharding, columns string, scale int, changes ...string) {
-	s := session(t, serveDoor(t, st, startRouter(t, st)), 5)
+// are no conditions while the table has this strategy, nor at several doors, which may not know their outcome.
+func historiesAfter(t *testing.T, doors []*gocql.Session, sharding, columns string, scale int, changes ...string) {
+	s := doors[0]
 	exec(t, s, "DROP KEYSPACE IF EXISTS both")
 	exec(t, s, "CREATE KEYSPACE both WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
 	defer func() { exec(t, s, "DROP KEYSPACE both") }()
@@ -204,9 +228,9 @@ func historiesAfter(t *testing.T, st store.Store, sharding, columns string, scal
 		exec(t, s, "DROP TABLE "+changed)
 		exec(t, s, "CREATE TABLE "+changed+" ("+columns+and+"write_sharding = "+sharding)
 	}
-	h := &twin{t: t, s: s, r: rand.New(rand.NewPCG(1, 13)), scale: scale}
-	l := &lived{t: t, table: changed, doors: []*gocql.Session{s}}
-	rolls := sharding != ""
+	h := &twin{t: t, doors: doors, r: rand.New(rand.NewPCG(1, 13)), scale: scale}
+	l := &lived{t: t, table: changed, doors: doors}
+	rolls := sharding != "" || len(doors) > 1
 	for _, change := range changes {
 		for range 25 {
 			h.step(h.draw())
@@ -223,7 +247,7 @@ func historiesAfter(t *testing.T, st store.Store, sharding, columns string, scal
 		if back {
 			exec(t, s, "ALTER TABLE "+changed+" WITH write_sharding = {"+rolledBack+"}")
 		} else if change == "" || strings.Contains(change, "'strategy'") {
-			rolls = strings.Contains(change, "'rollover'")
+			rolls = strings.Contains(change, "'rollover'") || len(doors) > 1
 		}
 		for n := 0; l.status().Phase != reshard.NoPhase; n++ {
 			if n > 2000 || l.status().Problem != "" {

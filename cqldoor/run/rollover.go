@@ -36,8 +36,8 @@ import (
 // If the store takes longer than announcing, the opening is too early. The door then never opens that
 // shard, and announces another one.
 //
-// If a table with rows gets strategy rollover, a key begins with several shards that take cells of any
-// time. The mover announces and opens them (rollover_first.go), while there are no cells in them.
+// If a table with rows gets strategy rollover, a key begins with several shards, to which the mover copies cells
+// of any time. The mover announces and opens them (rollover_first.go), while there are no cells in them.
 //
 // A plan.Table holds a snapshot of the directory. When the directory changes, the door publishes a new
 // State. After an answer, the door repeats a request that it had planned on the old State, but only if

@@ -25,6 +25,17 @@ func (o *rollovers) Rolled(table [16]byte) *shard.Rolled {
 	return nil
 }
 
+// Written implements carrier.Rollovers. While the lease holds, this door knows every shard that is open: the door
+// that opened it had announced it a lease before. After that it reads the log again.
+func (o *rollovers) Written(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
+	if o.x.doors.lease.Holds() {
+		return o.Rolled(table), nil
+	}
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	return o.catchUp(ctx, table)
+}
+
 // Announce implements carrier.Rollovers.
 func (o *rollovers) Announce(ctx context.Context, table [16]byte, key []byte, n int) error {
 	from := int64(shard.Always)
@@ -38,14 +49,16 @@ func (o *rollovers) Announce(ctx context.Context, table [16]byte, key []byte, n 
 	})
 }
 
-// Open implements carrier.Rollovers.
-func (o *rollovers) Open(ctx context.Context, table [16]byte, key []byte) error {
+// Open implements carrier.Rollovers. Deletions that do not reach the shards were sent before the mover's barrier.
+// Clients' cells go to the shards only if they are later than all of these deletions.
+func (o *rollovers) Open(ctx context.Context, table [16]byte, key []byte, n int) error {
 	return o.append(ctx, table, func(has *shard.Rolled) *catalog.Rollover {
-		_, closed := has.Timeless(key)
-		if len(closed) == 0 {
+		open, closed := has.Timeless(key)
+		if len(open) >= n || len(closed) == 0 {
 			return nil
 		}
-		return &catalog.Rollover{Key: key, Shard: closed[0]}
+		since := o.x.clock.Now().Add(o.aheadOfClock + o.clockSkew).UnixMicro()
+		return &catalog.Rollover{Key: key, Shard: closed[0], From: &since}
 	})
 }
 

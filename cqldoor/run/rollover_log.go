@@ -64,9 +64,13 @@ func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover
 	at := keyShard{table, string(r.Key), r.Shard}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if r.From == nil {
+	switch {
+	case r.From == nil:
 		delete(o.closed, at)
 		return to.Open(r.Key, r.Shard)
+	case *r.From != shard.Always && to.OpenCopied(r.Key, r.Shard, *r.From):
+		delete(o.closed, at)
+		return true
 	}
 	if _, known := o.closed[at]; !known {
 		o.closed[at] = o.x.doors.lease.Now()

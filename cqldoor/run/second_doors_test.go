@@ -207,23 +207,9 @@ func TestSecondTableBesideAnOldDoor(t *testing.T) {
 	}
 	changeRefused(t, s, "lived.t", "'shards': '4'", "door old:1, of release 0.2, does not know")
 	changeRefused(t, s, "lived.other", "", "door old:1, of release 0.2, does not know")
+	changeRefused(t, s, "lived.other", "'strategy': 'rollover', 'rows': '30'", "door old:1, of release 0.2, does not know")
 	if err := old.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	exec(t, s, "ALTER TABLE lived.t WITH write_sharding = {'shards': '4'}")
-}
-
-// TestRolloverBesideAnotherDoor refuses a change from or to strategy rollover if another door is there.
-func TestRolloverBesideAnotherDoor(t *testing.T) {
-	st := embedded(t)
-	s := session(t, serveDoor(t, st, startDoor(t, st, "127.0.0.1:1")), 4)
-	exec(t, s, "CREATE KEYSPACE lived WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-	exec(t, s, "CREATE TABLE lived.t (p int, c int, v text, PRIMARY KEY (p, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '30'}")
-	exec(t, s, "CREATE TABLE lived.plain (p int, c int, v text, PRIMARY KEY (p, c))")
-	exec(t, s, "CREATE TABLE lived.hashed (p int, c int, v text, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}")
-	startDoor(t, st, "127.0.0.1:2")
-	changeRefused(t, s, "lived.t", "", "other doors are on the store")
-	for _, table := range []string{"lived.plain", "lived.hashed"} {
-		changeRefused(t, s, table, "'strategy': 'rollover', 'rows': '30'", "other doors are on the store")
-	}
 }
