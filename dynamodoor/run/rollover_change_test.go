@@ -124,7 +124,7 @@ func TestTheOutlookOfOtherNumbers(t *testing.T) {
 func TestAnIndexOfARolloverByOtherDoors(t *testing.T) {
 	s := start(t, 1)
 	must(t, s, "CreateTable", strings.Replace(strings.Replace(rolledTable("S", "rows=10"), `"Tags":[`, `"Tags":[{"Key":"write-sharding.index.by-x","Value":"shards=2"},`, 1), `],"KeySchema"`,
-		`,{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexes":[{"IndexName":"by-x","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],"KeySchema"`, 1)+"}")
+		`,{"AttributeName":"x","AttributeType":"S"}],"GlobalSecondaryIndexes":[{"IndexName":"by-x","KeySchema":[{"AttributeName":"x","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}}],"KeySchema"`, 1))
 	const n = 120
 	for i := range n {
 		must(t, s, "PutItem", fmt.Sprintf(`{"TableName":"Tab","Item":{"h":{"S":"%c"},"r":{"S":"%04d"},"x":{"S":"1"}}}`, 'a'+i%3, i))
