@@ -8,6 +8,12 @@ import (
 	"strconv"
 )
 
+// These are the smallest values of Fill. Each shard costs a read one request.
+const (
+	MinFillRows  = 10
+	MinFillBytes = 1024
+)
+
 // parseRollover parses and checks the options of strategy Rollover.
 func (l *Layout) parseRollover(m map[string]string) (err error) {
 	err = l.refuse(m, []meaningless{

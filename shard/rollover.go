@@ -27,12 +27,6 @@ func (f Fill) Part(rows, bytes int64) float64 {
 	return out
 }
 
-// These are the smallest values of Fill. Each shard costs a read one request.
-const (
-	MinFillRows  = 10
-	MinFillBytes = 1024
-)
-
 // Always is the opening of a shard to which cells of any time are copied. Every door knew the shard before
 // the first cell was copied. A key can have such shards beside shard 1 if its table got strategy Rollover
 // while it had rows.

@@ -14,7 +14,7 @@ import (
 
 // Under strategy rollover, each partition key has a current shard. An insert or update goes there,
 // unless it is one that must reach all shards of the key (see checkAhead). When a door estimates that
-// the current shard will soon be full (rollover_count.go), it adds the next shard in two steps:
+// the current shard will soon be full (rollover_next.go), it adds the next shard in two steps:
 //
 //  1. It announces the shard: it appends an entry with the shard's opening to the directory
 //     (catalog.Rollovers). The opening is a time in the future. Every door reads new entries when it
