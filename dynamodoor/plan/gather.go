@@ -56,7 +56,11 @@ func (p *placement) partitions(hash attribute.Value, shards []int) []attribute.V
 // answer's memory.
 func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 	r.Consumed(a.Capacity)
-	if r.out.Items != nil {
+	switch {
+	case r.out.CountOnly, len(a.Items) == 0:
+	case len(r.out.Items) == 0:
+		r.out.Items = a.Items[:0] // the page has at most as many items as were read before
+	default:
 		r.out.Items = slices.Grow(r.out.Items, len(a.Items))
 	}
 	row := new(Row)
@@ -82,6 +86,9 @@ func (r *Result) AddGathered(a *api.Gathered) (after *Row, err error) {
 
 // Own ends the sharing of memory with gathered answers.
 func (r *Result) Own() {
+	if r.own == 0 && len(r.out.Items) > 0 {
+		r.out.Items = slices.Clone(r.out.Items)
+	}
 	for ; r.own < len(r.out.Items); r.own++ {
 		r.out.Items[r.own] = bytes.Clone(r.out.Items[r.own])
 	}
