@@ -4,6 +4,7 @@ package plan
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -45,6 +46,24 @@ func (p *Select) timedSegments(b *analysis.BoundSelect, dir Directory, index int
 			yield(next)
 		}
 	}
+}
+
+// Buckets returns how many buckets a segment has, or 0 if the table has none.
+func (p *Select) Buckets(s Segment) int {
+	if !p.Table.Timed() {
+		return 0
+	}
+	return (len(s.Shards) + p.Table.timing.width - 1) / p.Table.timing.width
+}
+
+// BucketsTo returns how many buckets of a segment a read in order visits to get to a row of a shard.
+func (p *Select) BucketsTo(s Segment, shard int) int {
+	t := p.Table.timing
+	at, _ := slices.BinarySearch(s.Shards, shard)
+	if at /= t.width; t.desc != p.Logical.Reversed {
+		return p.Buckets(s) - at
+	}
+	return at + 1
 }
 
 // Wide returns the slices of a deletion that span more buckets than can be deleted from one by

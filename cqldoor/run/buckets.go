@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/registry"
-	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 // For a table of strategy time, the directory (catalog.Buckets) lists the buckets of each logical
@@ -30,6 +29,7 @@ type buckets struct {
 	applier   *applier        // applies recorded deletions to a bucket that is added for a client's row
 	uuid      func() [16]byte
 	known     registry.Recent // buckets that this door has added
+	paces     paces
 }
 
 // directory is the directory as one request reads it.
@@ -47,15 +47,6 @@ func (x *buckets) directory(ctx context.Context) plan.Directory { return directo
 func (d directory) Buckets(t *plan.Table, key [][]byte, from, to int64, down bool, limit int) ([]int64, error) {
 	return d.of.catalogue.List(d.ctx, t.PhysicalID(), plan.AppendKey(nil, key), from, to, down, limit)
 }
-
-// paced is the directory for a read of one partition that wants a number of rows.
-type paced struct {
-	plan.Directory
-	want, rows int // how many rows are wanted (0: not known), and how many have been read
-}
-
-// More implements plan.Paced.
-func (p *paced) More(read int) int { return timebucket.Expected(p.want-p.rows, p.rows, read) }
 
 // bucketName appends a name for a bucket of a logical partition.
 func bucketName(dst []byte, t *plan.Table, key [][]byte, bucket int64) []byte {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -53,7 +54,8 @@ func benchSession(b *testing.B) *gocql.Session {
 // BenchmarkNewest reads the newest 100 rows of a key. The key is an unsharded partition of 100
 // rows, or it has 10,000 buckets of strategy time. Then the rows are in the newest bucket, in the
 // newest ten, or in one behind a thousand buckets whose rows were deleted. It also reads an hour by
-// its bounds.
+// its bounds. In turn, it reads the first three tables one after the other, divides the median time of each
+// by that of the unsharded one, and reports the ratio.
 //
 //	go test ./cqldoor/run -run '^$' -bench Newest
 func BenchmarkNewest(b *testing.B) {
@@ -92,17 +94,20 @@ func BenchmarkNewest(b *testing.B) {
 			put("sparse", hour(h, 0))
 		}
 	}
+	hundred := func(b *testing.B, text string, values ...any) {
+		it := s.Query(text, values...).Iter()
+		n := 0
+		for scan := it.Scanner(); scan.Next(); {
+			n++
+		}
+		if err := it.Close(); err != nil || n != 100 {
+			b.Fatal(n, err)
+		}
+	}
 	read := func(name, text string, values ...any) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				it := s.Query(text, values...).Iter()
-				n := 0
-				for scan := it.Scanner(); scan.Next(); {
-					n++
-				}
-				if err := it.Close(); err != nil || n != 100 {
-					b.Fatal(n, err)
-				}
+				hundred(b, text, values...)
 			}
 		})
 	}
@@ -111,6 +116,24 @@ func BenchmarkNewest(b *testing.B) {
 	read("newest/ten buckets have them", "SELECT * FROM bench.sparse WHERE k = 1 LIMIT 100")
 	read("newest/behind a thousand without rows", "SELECT * FROM bench.emptied WHERE k = 1 LIMIT 100")
 	read("an hour", "SELECT * FROM bench.dense WHERE k = 1 AND ts >= ? AND ts < ?", hour(buckets, 0), hour(buckets, 1000))
+	b.Run("in turn", func(b *testing.B) {
+		tables := []string{"plain", "dense", "sparse"}
+		took := map[string][]time.Duration{}
+		for b.Loop() {
+			for _, table := range tables {
+				from := time.Now()
+				hundred(b, "SELECT * FROM bench."+table+" WHERE k = 1 LIMIT 100")
+				took[table] = append(took[table], time.Since(from))
+			}
+		}
+		median := func(table string) float64 {
+			slices.Sort(took[table])
+			return float64(took[table][len(took[table])/2])
+		}
+		for _, table := range tables[1:] {
+			b.ReportMetric(median(table)/median("plain"), table+"/plain")
+		}
+	})
 	for _, table := range []string{"plain", "dense"} {
 		b.Run("insert/"+table, func(b *testing.B) {
 			i := 0

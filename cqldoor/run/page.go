@@ -44,11 +44,12 @@ func (x *reader) rows(out *output, c plan.Cursor, page int) error {
 // rowsPage is a page of rows that is being written.
 type rowsPage struct {
 	*reader
-	out  *output
-	at   plan.Cursor // the rest of the limits, and the present partition
-	page int         // 0: all rows are one page
-	left int         // rows left of the page
-	last [][]byte    // clustering key of the last row of the present partition
+	out   *output
+	at    plan.Cursor // the rest of the limits, and the present partition
+	page  int         // 0: all rows are one page
+	left  int         // rows left of the page
+	last  [][]byte    // clustering key of the last row of the present partition
+	shard int         // from which the last row came
 }
 
 // spent says whether PER PARTITION LIMIT leaves no more of the present partition.
@@ -60,12 +61,29 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	if w.spent() {
 		return true, nil
 	}
-	dir := &paced{Directory: w.dir, want: w.wanted()}
+	if !w.plan.Table.Timed() || w.plan.Old != nil {
+		return w.segments(w.dir, key, after, func(plan.Segment) {})
+	}
+	at := w.reads.buckets.paces.of(w.plan.Table, key)
+	dir := &paced{Directory: w.dir, want: w.wanted(), known: paceIn(at)}
+	before, buckets := w.out.w.Count(), 0
+	on, err := w.segments(dir, key, after, func(s plan.Segment) {
+		if now := w.out.w.Count() - before; now > dir.rows {
+			dir.rows, buckets = now, dir.read+w.plan.BucketsTo(s, w.shard)
+		}
+	})
+	dir.known.learn(at, dir.rows, buckets)
+	return on, err
+}
+
+// segments writes rows of the segments of the present partition after a clustering key, and calls read after
+// each segment. It returns whether more rows are wanted.
+func (w *rowsPage) segments(dir plan.Directory, key, after [][]byte, read func(plan.Segment)) (bool, error) {
 	for s := range w.plan.PartitionSegments(w.bound, dir, w.at.KeyIndex, key, after) {
-		if on, err := w.segment(s); err != nil || !on {
+		on, err := w.segment(s)
+		if read(s); err != nil || !on {
 			return false, err
 		}
-		dir.rows = dir.want - w.wanted()
 		if w.spent() {
 			break
 		}
@@ -97,6 +115,9 @@ func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 		n, err := w.out.rows(rows, w.reads.longest)
 		if err != nil {
 			return false, err
+		}
+		if n > 0 {
+			w.shard = int(rows.rows[n-1].shard)
 		}
 		long := n < len(rows.rows)
 		more := rows.more

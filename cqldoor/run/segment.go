@@ -102,8 +102,8 @@ func (x *merger) merge(e extent) (_ *rowset, err error) {
 	o := scatter.Options[row]{
 		Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.reads.intn(1 << 30)),
 		// Most partitions are shorter than a page. A LIMIT, or an earlier page, says that this
-		// one is not.
-		Few: single || e.after == nil && e.want != x.bound.Limit,
+		// one is not. Several buckets are read at once if the page probably needs all their rows.
+		Few: single || e.after == nil && (e.want != x.bound.Limit || x.plan.Buckets(e.Segment) > 1),
 	}
 	if e.group > 1 {
 		o.Nodes = x.nodes(e.Key)
