@@ -25,6 +25,8 @@ type Change struct {
 	// that is a number counts.
 	Bucket  timebucket.Width
 	Numbers timebucket.Kind
+	Rows    int64 // the number of items that fill a shard under rollover; 0: the new strategy is another one
+	Max     int   // the largest number of shards of a key under rollover
 	Began   int64 // the layout's generation when the change began
 	Back    bool  // it is taken back: when it is done, another change gives the keys their earlier number of shards
 	Paused  bool
@@ -40,16 +42,16 @@ type Change struct {
 }
 
 // These are the steps of a change that has a second physical table, before, after and instead of
-// those of package reshard. Doors of earlier releases know neither them nor the layout of a plain
+// those of package reshard. A change to rollover begins with step preparing, too. Doors of earlier releases know neither them nor the layout of a plain
 // table, and serve nothing of a table that has one.
 const (
-	Preparing = "preparing" // all doors learn of the change; the mover makes the second table
+	Preparing = "preparing" // all doors learn of the change; the mover makes the second table, and chooses the shards of a rollover
 	Dropping  = "dropping"  // all items are in the second table; the mover deletes the first one
 	Leaving   = "leaving"   // the change is taken back; the mover deletes the second table
 )
 
 // timedPrefix begins the stored name of a step if the old or the new layout has buckets of time, or had
-// some before. Doors of release 0.2.0 do not know the name, and serve nothing of the table.
+// some before, or if the new one is one of strategy rollover. Doors of release 0.2.0 do not know the name, and serve nothing of the table.
 const timedPrefix = "buckets, "
 
 // beyond is the end of the stored name of a step if Change.Beyond is true.
@@ -70,6 +72,8 @@ type change struct {
 		SecondID text `json:"second_id"`
 
 		Began  *num  `json:"began,omitempty"`
+		Rows   *num  `json:"rows,omitempty"`
+		Max    *num  `json:"max,omitempty"`
 		Bucket *text `json:"bucket,omitempty"`
 		Unit   *text `json:"unit,omitempty"`
 	}
@@ -86,7 +90,7 @@ func (i *item) setChange(e *Entry) {
 		if c.Beyond {
 			step += beyond
 		}
-		if e.Layout.Strategy == shard.Time || c.Bucket > 0 || afterBuckets(e.Layout) {
+		if e.Layout.Strategy == shard.Time || c.Bucket > 0 || c.Rows > 0 || afterBuckets(e.Layout) {
 			step = timedPrefix + step
 		}
 		i.Change.M.Step, i.Change.M.Shards, i.Change.M.Paused, i.Change.M.Hurry = text{step}, number(int64(c.Shards)), bit{c.Paused}, bit{c.Hurry}
@@ -95,6 +99,10 @@ func (i *item) setChange(e *Entry) {
 		if c.Began > 0 {
 			n := number(c.Began)
 			i.Change.M.Began = &n
+		}
+		if c.Rows > 0 {
+			rows, most := number(c.Rows), number(int64(c.Max))
+			i.Change.M.Rows, i.Change.M.Max = &rows, &most
 		}
 		if c.Bucket > 0 {
 			i.Change.M.Bucket, i.Change.M.Unit = &text{c.Bucket.String()}, &text{units[c.Numbers]}
@@ -122,6 +130,14 @@ func (i *item) readChange(e *Entry) (err error) {
 		if c.M.Began != nil {
 			if e.Change.Began, err = strconv.ParseInt(c.M.Began.N, 10, 64); err != nil {
 				return fmt.Errorf("the catalogue's entry of %s: a change that began in generation %q", i.Table.S, c.M.Began.N)
+			}
+		}
+		if c.M.Rows != nil && c.M.Max != nil {
+			if e.Change.Rows, err = strconv.ParseInt(c.M.Rows.N, 10, 64); err == nil {
+				e.Change.Max, err = strconv.Atoi(c.M.Max.N)
+			}
+			if err != nil {
+				return fmt.Errorf("the catalogue's entry of %s: a change to shards of %q items", i.Table.S, c.M.Rows.N)
 			}
 		}
 		if c.M.Bucket != nil && c.M.Unit != nil {

@@ -304,7 +304,7 @@ func (r *Definer) DeleteTable(ctx context.Context, q *api.DeleteTable, use func(
 	if err := r.Tables.Unlist(context.WithoutCancel(ctx), dropping); err != nil {
 		return err
 	}
-	if e.Plan != nil && (e.Plan.InDirectory() || e.Change != nil && e.Change.Bucket > 0) {
+	if e.Plan != nil && (e.Plan.InDirectory() || e.Change != nil && mover.Towards(e.Change).InDirectory()) {
 		r.forget(ctx, e)
 	}
 	if deleted == nil {
@@ -329,7 +329,7 @@ func (r *Definer) forget(ctx context.Context, e *tables.Entry) {
 	defer cancel()
 	names := []string{e.ID + "/", e.ID + "."}
 	if e.Change != nil && e.Change.SecondID != "" {
-		names = append(names, e.Change.SecondID+".")
+		names = append(names, e.Change.SecondID+".", e.Change.SecondID+"/")
 	}
 	if err := r.Catalog.ForgetBuckets(ctx, names...); err != nil {
 		r.Log.Warn("dynamodb: the directory keeps entries of a deleted table, which nobody reads", "table", e.Table, "id", e.ID, "error", err)

@@ -39,7 +39,7 @@ func (b *bounds) get(name string) *plan.Rolled {
 
 // shift returns a table for the request, or nil for nil.
 func (b *bounds) shift(t *shift.Table) *shift.Table {
-	if t == nil || !t.Rolls() {
+	if t == nil || !t.Old.Rolls() && !t.New.Rolls() {
 		return t
 	}
 	b.mu.Lock()
@@ -61,18 +61,20 @@ func (b *bounds) shift(t *shift.Table) *shift.Table {
 
 // know finds out the shards of the partition keys of items.
 func (r *Runner) know(ctx context.Context, t *shift.Table, keys []attribute.Item, known *bounds) error {
-	missing := make(map[string]attribute.Value)
+	missing := make(map[string]missingKey)
 	for _, key := range keys {
-		hash, _ := key.Get(t.Old.Hash().Name)
-		if name := t.Old.RolledName(hash); known.get(name) == nil {
-			missing[name] = hash
+		for _, in := range []*plan.Table{t.Old, t.New} {
+			hash, _ := key.Get(in.Hash().Name)
+			if name := in.RolledName(hash); in.Rolls() && known.get(name) == nil {
+				missing[name] = missingKey{name, in, hash, t.Began}
+			}
 		}
 	}
 	group, all := errgroup.WithContext(ctx)
 	group.SetLimit(r.Fanout)
-	for name, hash := range missing {
+	for name, m := range missing {
 		group.Go(func() error {
-			s, err := r.freeze(all, missingKey{name, t.Old, hash, t.Began})
+			s, err := r.freeze(all, m)
 			if err == nil {
 				known.add(name, &s.Rolled)
 			}

@@ -9,7 +9,8 @@
 // layout is being changed (shifted.go).
 //
 // Under strategy rollover, the door reads where the shards of a partition key begin, and begins new
-// ones (rolled.go).
+// ones (rolled.go). While such a table gets or leaves the strategy, its partition keys get no further
+// shards (frozen.go).
 //
 // If the backend is a Gatherer, it reads the shards of a table in one request (gather.go).
 //
@@ -25,5 +26,5 @@
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamodoor/backend,
 // dynamodoor/catalog, dynamodoor/plan, dynamodoor/principal, dynamodoor/shift,
-// dynamodoor/tables, observe, registry, scatter and shard/timebucket.
+// dynamodoor/tables, internal/switches, observe, registry, scatter and shard/timebucket.
 package items

@@ -127,16 +127,21 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *uses) (plan.Plan, 
 		stale, changed := "", false
 		by.Release()
 		by.missing = nil
-		p, err := r.planWith(ctx, q, by, func(e *tables.Entry) {
+		of := func(e *tables.Entry) {
 			changed = changed || !r.Tables.Pin(&by.Pinned, e)
 			if r.Tables.Shared() && r.Tables.Stale(e) {
 				stale = e.Table
 			}
-		}, func(name string) {
+		}
+		plain := func(name string) {
 			if r.Tables.Shared() {
 				by.Plain(name)
 			}
-		})
+		}
+		p, err := r.planWith(ctx, q, by, false, of, plain)
+		if err == nil && by.ToRollover() {
+			_, _ = r.planWith(ctx, q, by, true, of, plain) // it notes the partition keys; package shift reports errors
+		}
 		if err == nil && by.missing != nil {
 			if err := r.readMissing(ctx, q, by); err != nil {
 				return nil, err
@@ -156,8 +161,9 @@ func (r *Runner) plan(ctx context.Context, q api.Request, by *uses) (plan.Plan, 
 	}
 }
 
-// planWith makes the plan. It calls of for each sharded table in it, and plain for each other one.
-func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, of func(*tables.Entry), plain func(name string)) (plan.Plan, error) {
+// planWith makes the plan. It calls of for each sharded table in it, and plain for each other one. If now is
+// true, tables that get or leave strategy rollover have their new layouts.
+func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, now bool, of func(*tables.Entry), plain func(name string)) (plan.Plan, error) {
 	all := r.Tables.AllFor(&by.Pinned)
 	var wrong error
 	p, err := plan.Make(q, func(name string) *plan.Table {
@@ -183,12 +189,16 @@ func (r *Runner) planWith(ctx context.Context, q api.Request, by *uses, of func(
 			wrong = e.Wrong
 			return nil
 		}
-		if e.Plan.Rolls() {
-			return e.Plan.Rolling(func(name string, hash attribute.Value) *plan.Rolled {
-				return r.bounds(by, missingKey{name, e.Plan, hash, e.Freezes()})
+		t := e.Plan
+		if now && e.Freezes() > 0 {
+			t = e.Shift.New
+		}
+		if t.Rolls() {
+			return t.Rolling(func(name string, hash attribute.Value) *plan.Rolled {
+				return r.bounds(by, missingKey{name, t, hash, e.Freezes()})
 			})
 		}
-		return e.Plan
+		return t
 	})
 	if wrong != nil {
 		return nil, wrong

@@ -54,7 +54,7 @@ func (r *Runner) Explain(ctx context.Context, q api.ItemRequest, use func(api.Re
 		}
 		rule = e.Rule
 		settled = settled || e.Shown() != e.Plan
-		return e.Shown()
+		return by.rolling(e.Shown())
 	}
 	q.EachTable(func(name string) { of(name) })
 	if settled { // the door no longer goes by the layout that p was made with

@@ -20,7 +20,9 @@ import (
 // The mark has the number of the change. If the change is taken back, the marks stay, and a door replaces
 // one when it begins the key's next shard. It knows then that the mark's change is over, but another one
 // may have begun. So the mark of an earlier change does not count: a door replaces it by its own. A write
-// that replaces a mark has the condition that the mark is still the same.
+// that replaces a mark has the condition that the mark is still the same. When a change has ended, other
+// requests may still go by it. So the door waits until there are none: for other doors, longer than a lease.
+// It does not hold requests up for that, but later writes try again.
 //
 // If a shard has begun and is not open yet, doors that do not know of the change may read items in that
 // shard, or hold back writes. So its beginning is brought to its end before the key gets the mark.
@@ -77,7 +79,29 @@ func (k *rolledKey) usable(change int64) *rolledState {
 	return nil
 }
 
-// thaws reports whether a door that uses a table may begin a shard in the place of a mark.
-func thaws(mark catalog.Beginning, t *plan.Table) bool {
-	return mark.Step != catalog.Frozen || mark.Change < t.Layout.Generation || Off(MarkStays)
+// thawing is when a door first knew that the change of a mark was over.
+type thawing struct {
+	mark  catalog.Beginning
+	since time.Time
+}
+
+// thaws reports whether a door that uses a table may begin a shard in the place of a partition key's mark.
+func (r *Runner) thaws(k *rolledKey, mark catalog.Beginning, t *plan.Table) bool {
+	switch {
+	case mark.Step != catalog.Frozen:
+		return true
+	case mark.Change >= t.Layout.Generation && !Off(MarkStays):
+		return false
+	case Off(MarkOutlasts):
+		return true
+	case !r.Tables.Shared():
+		e := r.Tables.Entry(t.Logical.Name)
+		return e != nil && e.InUse() && !e.BusyBefore()
+	}
+	known := k.thawing.Load()
+	if known == nil || !known.mark.Equal(&mark) {
+		k.thawing.Store(&thawing{mark, r.Now()})
+		return false
+	}
+	return r.Now().Sub(known.since) > r.Tables.Grace()
 }

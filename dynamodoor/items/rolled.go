@@ -329,8 +329,8 @@ func (r *Runner) begin(ctx context.Context, f *plan.Filled) error {
 	if err != nil {
 		return err
 	}
-	if s.shards() != f.Shard || !thaws(s.frozen, f.Table) {
-		return nil // another request has begun the shard, or the table's layout is being changed
+	if s.shards() != f.Shard || !r.thaws(k, s.frozen, f.Table) {
+		return nil // another request has begun the shard, or requests go by a change of the table's layout
 	}
 	_, from, err := r.greatest(ctx, f)
 	if err != nil || from.Kind() == attribute.Invalid {

@@ -39,6 +39,7 @@ type rolledKey struct {
 	name     string                      // in the directory
 	state    atomic.Pointer[rolledState] // nil: not read yet
 	frozen   atomic.Pointer[rolledState] // with the mark of a change; nil: not read yet
+	thawing  atomic.Pointer[thawing]     // nil: the door has found no mark of a change that is over
 	reading  sync.Mutex                  // held while the directory is read
 	stepping sync.Mutex                  // held while the last shard's beginning takes a step
 }

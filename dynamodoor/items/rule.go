@@ -10,10 +10,11 @@ type Rule uint32
 
 // These are the rules. If one is switched off, an item is lost.
 const (
-	FrozenFirst Rule = 1 << iota // a partition key gets the mark of the change before it is used
-	OpenedFirst                  // a shard that has begun is open before the key gets the mark
-	OwnMark                      // the mark of an earlier change does not count
-	MarkStays                    // a door does not remove the mark of a change that it does not know to be over
+	FrozenFirst  Rule = 1 << iota // a partition key gets the mark of the change before it is used
+	OpenedFirst                   // a shard that has begun is open before the key gets the mark
+	OwnMark                       // the mark of an earlier change does not count
+	MarkStays                     // a door does not remove the mark of a change that it does not know to be over
+	MarkOutlasts                  // the mark stays until no request goes by its change any more
 	end
 )
 

@@ -58,9 +58,7 @@ func (r *Runner) shiftStore(by *tables.Pinned, until time.Time, known *bounds) *
 func (r *Runner) shifted(ctx context.Context, q api.Request, by *uses, use func(api.Response) error) error {
 	known := new(bounds)
 	for name, u := range by.rolled {
-		if u.change > 0 {
-			known.add(name, &u.state.Rolled)
-		}
+		known.add(name, &u.state.Rolled)
 	}
 	s := r.shiftStore(&by.Pinned, time.Now().Add(r.RetryFor), known)
 	s.Tables = by.table
@@ -79,7 +77,11 @@ func (r *Runner) shifted(ctx context.Context, q api.Request, by *uses, use func(
 // table returns the table with a name, for a plan. One of strategy rollover knows the bounds of the
 // partition keys that the request uses.
 func (by *uses) table(name string) *plan.Table {
-	t := by.Table(name)
+	return by.rolling(by.Table(name))
+}
+
+// rolling returns a table that knows these bounds.
+func (by *uses) rolling(t *plan.Table) *plan.Table {
 	if t == nil || !t.Rolls() {
 		return t
 	}

@@ -327,7 +327,7 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish, tag fu
 	if err := tag(); err != nil {
 		return err
 	}
-	if w.Timed() {
+	if w.InDirectory() {
 		err = r.Catalog.CreateBuckets(ctx)
 	}
 	if err == nil {
@@ -339,8 +339,7 @@ func (r *Mover) StartChange(ctx context.Context, e *tables.Entry, w Wish, tag fu
 	change.Beyond = e.Plan.Beyond()
 	_, err = r.Tables.Advance(ctx, e, func(n *catalog.Entry) error {
 		n.Layout.Generation++
-		n.Change = change
-		n.Change.Began = n.Layout.Generation
+		begin(n, change)
 		return nil
 	})
 	if err == nil {
@@ -372,17 +371,16 @@ func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
 		return exception.Invalid("no change of the layout of table %s is under way", e.Table)
 	case c.Step == catalog.Leaving:
 		return exception.Invalid("the change of table %s is taken back already", e.Table)
-	case c.Step == catalog.Preparing, c.Second != "" && e.Shift.Step.Revocable():
+	case c.Second != "" && (c.Step == catalog.Preparing || e.Shift.Step.Revocable()):
 		return r.leave(ctx, e)
-	case c.Step == catalog.Dropping, e.Shift.Step >= protocol.Settled:
+	case c.Step == catalog.Dropping, c.Step != catalog.Preparing && e.Shift.Step >= protocol.Settled:
 		return exception.Invalid("%s and in step %s, in which it is not taken back: let it end, and begin another", underWay(e), c.Step)
 	case c.Back:
 		return exception.Invalid("%s, and taken back already: a change back follows it", underWay(e))
-	case e.Plan.Rolls() && !e.Shift.Step.Revocable():
-		return exception.Invalid("%s and in step %s, in which it is not taken back: items have moved, and a table in use does not get the strategy 'rollover'; let the change end", underWay(e), c.Step)
 	}
 	was := Wish{From(e.Entry, c.Key), c.Key}
-	if !e.Shift.Step.Revocable() && c.Second == "" {
+	revocable := c.Step == catalog.Preparing || e.Shift.Step.Revocable()
+	if !revocable && c.Second == "" {
 		after := *e.Entry
 		if err := end(tables.Copied(&after)); err != nil {
 			return tables.DoorError(err)
@@ -397,7 +395,7 @@ func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
 		}
 	}
 	_, err := r.Tables.Advance(ctx, e, func(n *catalog.Entry) error {
-		if e.Shift.Step.Revocable() {
+		if revocable {
 			n.Layout.Generation++
 			n.Change = nil
 		} else {
@@ -405,5 +403,8 @@ func (r *Mover) rollback(ctx context.Context, e *tables.Entry) error {
 		}
 		return nil
 	})
+	if err == nil && revocable && c.Rows > 0 {
+		r.forgetChosen(ctx, e)
+	}
 	return err
 }

@@ -243,10 +243,10 @@ const forgetting = 20 * time.Second
 
 // forget removes what the directory has of a layout that a table does not have any more. Nobody reads what
 // remains.
-func (r *Mover) forget(ctx context.Context, table, directory string) {
+func (r *Mover) forget(ctx context.Context, table string, directories ...string) {
 	within, cancel := context.WithTimeout(ctx, forgetting)
 	defer cancel()
-	if err := r.Catalog.ForgetBuckets(within, directory); err != nil {
+	if err := r.Catalog.ForgetBuckets(within, directories...); err != nil {
 		r.Log.Warn("dynamodb: the directory keeps entries of a table's earlier layout, which nobody reads", "table", table, "error", err)
 	}
 }

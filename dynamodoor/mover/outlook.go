@@ -133,8 +133,11 @@ func (r *Mover) outlook(ctx context.Context, e *tables.Entry, w Wish) (o reshard
 	if s.again {
 		reads++
 	}
+	if w.Rolls() { // the mover counts the items of each key, and reads those of large keys again
+		reads += 2
+	}
 	s.onto(&o, reads)
-	if e.Plan.Rolls() {
+	if e.Plan.Rolls() || w.Rolls() {
 		o.Notes = append(o.Notes, "for each partition key, a door writes one more unit, to the directory of shards: the key gets no further shards during the change")
 	}
 	if w.Timed() {

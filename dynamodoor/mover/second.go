@@ -112,7 +112,7 @@ func (r *Mover) StartPlain(ctx context.Context, name string, shape plan.Shape) (
 	if err != nil {
 		return nil, err
 	}
-	if shape.Timed() {
+	if shape.InDirectory() {
 		if err := r.Catalog.CreateBuckets(ctx); err != nil {
 			return nil, tables.DoorError(err)
 		}
@@ -125,7 +125,7 @@ func (r *Mover) StartPlain(ctx context.Context, name string, shape plan.Shape) (
 	hash := old.Hash()
 	e, err := r.Tables.Enter(ctx, catalog.Entry{
 		Table: name, Physical: name, ID: t.ID, Layout: layout, Plain: true, Hash: hash.Name, HashType: hash.Type.String(),
-		Change: &catalog.Change{Step: catalog.Preparing, Shards: shape.Shards, Base: to.Places.Base, Bucket: shape.Width, Numbers: shape.Numbers, Second: second},
+		Change: &catalog.Change{Step: catalog.Preparing, Shards: shape.Shards, Base: to.Places.Base, Bucket: shape.Width, Numbers: shape.Numbers, Rows: shape.Rows, Max: shape.Max, Began: layout.Generation, Second: second},
 	}, t)
 	if err != nil && !exception.Is(err, exception.ResourceInUse) { // the other request has set its tag
 		err = errors.Join(err, r.tag(context.WithoutCancel(ctx), t.ARN, plan.Shape{}))
@@ -162,7 +162,11 @@ func (r *Mover) outlookPlain(ctx context.Context, name string, shape plan.Shape)
 		}
 		o.Refused = append(o.Refused, exception.Of(err).Message)
 	}
-	s.onto(&o, passes+1)
+	reads := int64(passes + 1)
+	if shape.Rolls() {
+		reads += 2
+	}
+	s.onto(&o, reads)
 	o.Notes = append(o.Notes, "all items move to a second physical table, and the plain one is deleted at the end")
 	return o, nil
 }
@@ -173,9 +177,16 @@ func (r *Mover) stepSecond(ctx context.Context, e *tables.Entry) (ours, more boo
 	ctx = principal.With(ctx, principal.Principal{})
 	switch e.Change.Step {
 	case catalog.Preparing:
-		id, err := r.prepare(ctx, e)
-		if err != nil {
-			return true, false, fmt.Errorf("make the second table of table %s: %w", e.Table, err)
+		id, err := "", error(nil)
+		if e.Change.Second != "" {
+			if id, err = r.prepare(ctx, e); err != nil {
+				return true, false, fmt.Errorf("make the second table of table %s: %w", e.Table, err)
+			}
+		}
+		if e.Change.Rows > 0 {
+			if err := r.choose(ctx, e, id); err != nil {
+				return true, false, fmt.Errorf("choose the shards of table %s: %w", e.Table, err)
+			}
 		}
 		return r.published(ctx, e, func(n *catalog.Entry) error {
 			n.Layout.Generation++
@@ -191,8 +202,7 @@ func (r *Mover) stepSecond(ctx context.Context, e *tables.Entry) (ours, more boo
 			back := n.Change
 			n.Change = nil
 			if back.Back {
-				n.Change = Wish{}.aim(n)
-				n.Change.Began = n.Layout.Generation
+				begin(n, Wish{}.aim(n))
 				n.Change.Hurry, n.Change.Paused = back.Hurry, back.Paused
 			}
 			return nil
@@ -201,8 +211,8 @@ func (r *Mover) stepSecond(ctx context.Context, e *tables.Entry) (ours, more boo
 		if err := r.deleted(ctx, e.Change.Second, ""); err != nil {
 			return true, false, fmt.Errorf("delete the second table of table %s: %w", e.Table, err)
 		}
-		if e.Change.Bucket > 0 && e.Change.SecondID != "" {
-			r.forget(ctx, e.Table, e.Change.SecondID+".")
+		if Towards(e.Change).InDirectory() && e.Change.SecondID != "" {
+			r.forget(ctx, e.Table, e.Change.SecondID+".", e.Change.SecondID+"/")
 		}
 		if err := r.unstamp(ctx, e); err != nil {
 			return true, false, err

@@ -43,12 +43,28 @@ func (w Wish) aim(e *catalog.Entry) *catalog.Change {
 	switch {
 	case w.Timed():
 		to = plan.NextBuckets(highest(e), n)
+	case w.Rolls():
+		to = shard.Range{N: n, Base: highest(e)}
 	case plan.InDirectory(e.Layout):
 		to = shard.Range{N: n, Base: used}
 	default:
 		to = plan.Next(from, used, n)
 	}
-	return &catalog.Change{Step: protocol.None.Next().String(), Shards: to.N, Base: to.Base, Key: w.key, Plain: w.Shards == 0, Bucket: w.Width, Numbers: w.Numbers}
+	step := protocol.None.Next().String()
+	if w.Rolls() {
+		step = catalog.Preparing
+	}
+	return &catalog.Change{Step: step, Shards: to.N, Base: to.Base, Key: w.key, Plain: w.Shards == 0, Bucket: w.Width, Numbers: w.Numbers, Rows: w.Rows, Max: w.Max}
+}
+
+// begin gives an entry a change. No other change, not even after this one was taken back, uses the places of
+// a rollover again: the directory may have entries of them.
+func begin(n *catalog.Entry, c *catalog.Change) {
+	n.Change = c
+	n.Change.Began = n.Layout.Generation
+	if shape := shapeOf(c); shape.Rolls() {
+		n.Layout.Used = max(n.Layout.Used, shape.Last(shard.Range{N: c.Shards, Base: c.Base}))
+	}
 }
 
 // end gives an entry whose change is done its new layout. If the change was taken back, end begins
@@ -64,15 +80,14 @@ func end(n *catalog.Entry) error {
 		if err := n.SetOwn(c.Key, catalog.Own{Range: to, Used: max(used, to.Last())}); err != nil {
 			return err
 		}
-	case shape.Timed() || plan.InDirectory(n.Layout):
+	case shape.InDirectory() || plan.InDirectory(n.Layout):
 		n.Layout = shape.Layout(to, max(highest(n), shape.Last(to)), n.Layout.Generation)
 		n.Plain, n.Own = c.Plain, nil
 	default:
 		n.Layout.N, n.Layout.Base, n.Layout.Used, n.Plain = to.N, to.Base, max(used, to.Last()), c.Plain
 	}
 	if c.Back {
-		n.Change = back.aim(n)
-		n.Change.Began = n.Layout.Generation
+		begin(n, back.aim(n))
 		n.Change.Hurry, n.Change.Paused, n.Change.Beyond = c.Hurry, c.Paused, c.Beyond
 	}
 	return nil
@@ -91,7 +106,7 @@ func From(e *catalog.Entry, key string) plan.Shape {
 
 // shapeOf returns the shape that a change gives the physical table.
 func shapeOf(c *catalog.Change) plan.Shape {
-	return plan.Shape{Shards: c.Shards, Width: c.Bucket, Numbers: c.Numbers}
+	return plan.Shape{Shards: c.Shards, Width: c.Bucket, Numbers: c.Numbers, Rows: c.Rows, Max: c.Max}
 }
 
 // Towards returns the shape that a change shall give.

@@ -69,7 +69,7 @@ func (t *Table) To(target Target) *Table {
 	case bounded(target.Key):
 		spread := shard.Spread{Range: target.Places}
 		layout.Keys = layout.Keys.With(layout.Generation, map[string]shard.Spread{string(valueBytes(target.Key)): spread})
-	case target.Timed() || t.InDirectory():
+	case target.InDirectory() || t.InDirectory():
 		layout = *target.Layout(target.Places, layout.Used, layout.Generation)
 	default:
 		layout.N, layout.Base = target.Places.N, target.Places.Base
@@ -125,6 +125,16 @@ func (t *Table) MovingFrom(old *Table) *Table {
 
 // Visible returns an item without its hidden attributes.
 func Visible(item attribute.Item) attribute.Item { return visibleItem(item) }
+
+// Longest returns a physical key for a logical one, in the place whose number is longest.
+func (t *Table) Longest(key attribute.Item) (attribute.Item, error) {
+	physical, err := t.Key(key)
+	if t.Rolls() && err == nil {
+		hash, _ := t.of(key)
+		physical = physical.With(t.keyName(), t.partition(hash, t.Layout.Base+t.Layout.Max))
+	}
+	return physical, err
+}
 
 // IsStub reports whether a physical item is the stub of a moved item.
 func IsStub(item attribute.Item) bool { return item.Has(Moved) }

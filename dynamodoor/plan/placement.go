@@ -83,7 +83,7 @@ func (p *placement) beside(o *placement, hash attribute.Value) []int {
 // placesOf returns the places of a key in a layout without buckets of time.
 func (p *placement) placesOf(hash attribute.Value) shard.Range {
 	if p.Rolls() {
-		return shard.Range{N: len(p.rolledOf(hash).Bounds) + 1}
+		return shard.Range{N: len(p.rolledOf(hash).Bounds) + 1, Base: p.Layout.Base}
 	}
 	s := p.Layout.Spread(valueBytes(hash))
 	return s.Range
@@ -95,7 +95,7 @@ func (p *placement) shardOf(hash, sort attribute.Value) int {
 	case p.timing != nil:
 		return p.Layout.OfSortKey(valueBytes(sort))
 	case p.Rolls():
-		return p.rolledOf(hash).shardOf(sort)
+		return p.Layout.Base + p.rolledOf(hash).shardOf(sort)
 	}
 	return p.Layout.ShardOf(valueBytes(hash), valueBytes(sort))
 }

@@ -74,8 +74,8 @@ func query(t *Table, q *api.Query) (Plan, error) {
 			f.Way, f.InOrder = ByBuckets, t.timing.grid.Shards == 1
 		case ix == nil && t.Rolls():
 			start, _ := q.Start.Get(t.sort.Name)
-			f.Way, f.rolled = InTurn, t.rolledOf(k.Hash[0])
-			f.Shards = f.rolled.shards(remaining(&k, q.Backward, start), q.Backward)
+			f.Way, f.ranged = InTurn, true
+			f.Shards = t.rolledIn(k.Hash[0], remaining(&k, q.Backward, start), q.Backward)
 		default:
 			f.Shards = t.shards(k.Hash[0])
 		}

@@ -34,6 +34,16 @@ func (r *Rolled) shardOf(key attribute.Value) int {
 	})
 }
 
+// rolledIn returns the places of a partition key that can have items of an interval, in the order of the
+// answer.
+func (p *placement) rolledIn(hash attribute.Value, i interval, backward bool) []int {
+	places := p.rolledOf(hash).shards(i, backward)
+	for n := range places {
+		places[n] += p.Layout.Base
+	}
+	return places
+}
+
 // shards returns the shards that can have items of an interval, in the order of the answer.
 func (r *Rolled) shards(i interval, backward bool) []int {
 	first, last := 1, len(r.Bounds)+1
@@ -97,7 +107,7 @@ func (p *placement) rolledOf(hash attribute.Value) *Rolled {
 // Filled is an item that a request may create in a table of strategy rollover.
 type Filled struct {
 	Table *Table
-	Shard int  // where the request puts it
+	Shard int  // where the request puts it, from 1 on; the place follows the layout's base
 	Last  bool // it is the partition key's last shard
 	Held  bool // the item cannot be created yet
 	hash  attribute.Value
@@ -127,14 +137,19 @@ func (t *Table) filledBy(key attribute.Item) []Filled {
 	return []Filled{{Table: t, Shard: at, Last: at == len(r.Bounds)+1, Held: r.Holds(sort), hash: hash, sort: sort}}
 }
 
+// HasShard reports whether a shard of a partition key has room in the physical one.
+func (p *placement) HasShard(hash attribute.Value, shard int) bool {
+	return len(p.partition(hash, p.Layout.Base+shard).Text()) <= attribute.MaxHashSize
+}
+
 // Roll reports whether the item's partition key can have another shard after the item's.
 func (f *Filled) Roll() bool {
-	return f.Shard < f.Table.Layout.Max && len(f.Table.partition(f.hash, f.Shard+1).Text()) <= attribute.MaxHashSize
+	return f.Shard < f.Table.Layout.Max && f.Table.HasShard(f.hash, f.Shard+1)
 }
 
 // Greatest returns the request for the item with the greatest sort key in the item's shard.
 func (f *Filled) Greatest() *api.Query {
-	k := expression.KeyRange{Hash: []attribute.Value{f.Table.partition(f.hash, f.Shard)}}
+	k := expression.KeyRange{Hash: []attribute.Value{f.Table.partition(f.hash, f.Table.Layout.Base+f.Shard)}}
 	return &api.Query{
 		Read:     api.Read{Table: f.Table.Physical, Consistent: true, Limit: 1, Projection: expression.Project(expression.Top(f.Table.sort.Name))},
 		Backward: true, KeyCondition: k.Condition([]string{PartitionKey}, []string{f.Table.sort.Name}),

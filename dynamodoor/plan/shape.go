@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/dynamo/attribute"
@@ -37,6 +38,9 @@ func (s Shape) Timed() bool { return s.Width > 0 }
 
 // Rolls reports whether the shape is one of strategy rollover.
 func (s Shape) Rolls() bool { return s.Rows > 0 }
+
+// InDirectory reports whether a directory has the shards of partition keys.
+func (s Shape) InDirectory() bool { return s.Timed() || s.Rolls() }
 
 // layout returns the layout with a range of places.
 func (s Shape) layout(places shard.Range) *shard.Layout {
@@ -121,8 +125,8 @@ func Declared(t *schema.Table, now *shard.Layout, value string) (s Shape, err er
 		return s, err
 	}
 	switch {
-	case l.Strategy == shard.Rollover && (now == nil || now.Strategy != shard.Rollover):
-		return s, refuse(t.Name, "strategy %q: a table in use gets the strategy 'calculated' or 'time'", l.Strategy)
+	case !slices.Contains([]shard.Strategy{shard.Calculated, shard.Time, shard.Rollover}, l.Strategy):
+		return s, refuse(t.Name, "strategy %q: a table in use gets the strategy 'calculated', 'time' or 'rollover'", l.Strategy)
 	case now != nil && now.Strategy == shard.Rollover && !strings.Contains(value, "strategy="):
 		return s, refuse(t.Name, "its shards are ranges of the sort key (strategy 'rollover'); say the strategy, too: 'strategy=calculated shards=%d', for instance", l.N)
 	case now != nil && now.Strategy == shard.Time && !strings.Contains(value, "strategy="):

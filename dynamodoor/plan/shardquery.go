@@ -28,8 +28,8 @@ type ShardQuery struct {
 
 	query  *api.Query
 	keys   expression.KeyRange
-	rolled *Rolled // the ranges of the shards; nil: the Query does not read them in turn
-	began  int64   // the generation in which the read of an index began whose positions are marked
+	ranged bool  // the shards are the ranges of a rollover, which are read in turn: rows beyond a range are not shown
+	began  int64 // the generation in which the read of an index began whose positions are marked
 
 	shardOf   func(key attribute.Item) int
 	partition func(shard int) (names []string, values []attribute.Value)
@@ -227,7 +227,7 @@ func (s *ShardQuery) bySortKey() bool {
 // strays reports whether a row is beyond the bounds of the shard from which it was read. A write
 // whose outcome was reported as unknown, and that the store carried out seconds later, left it there.
 func (s *ShardQuery) strays(row *Row) bool {
-	return s.rolled != nil && s.rolled.shardOf(row.Sort) != row.At
+	return s.ranged && s.table.shardOf(s.keys.Hash[0], row.Sort) != row.At
 }
 
 // within reports whether the Query asks for a row, and whether it is after one row and not after another.

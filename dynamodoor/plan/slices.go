@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// While the layout of a table is changed to or from buckets of time, or from rollover, a Query reads the
+// While the layout of a table is changed to or from buckets of time, or rollover, a Query reads the
 // places of both layouts. It goes through the logical partition by slices of the sort key that have only a
 // few buckets, or ranges of a rollover, of either layout, and reads of each slice all places that can have
 // items of it. An item's sort key tells its slice, so both of its places are read in one slice.
@@ -151,7 +151,7 @@ func (c *cutter) rolled(in *stored) *Rolled { return in.rolledOf(c.query.keys.Ha
 func (c *cutter) placesIn(i interval) (places []int, err error) {
 	for _, in := range c.layouts() {
 		if in.Rolls() {
-			places = append(places, c.rolled(in).shards(i, false)...)
+			places = append(places, in.rolledIn(c.query.keys.Hash[0], i, false)...)
 			continue
 		}
 		if in.timing == nil {

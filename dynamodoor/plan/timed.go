@@ -84,7 +84,8 @@ func (p *placement) longestPlace(hash attribute.Value) int {
 		return t.place(t.grid.Last(), 0)
 	}
 	if p.Rolls() {
-		return len(p.rolledOf(hash).Bounds) + 1
+		places := p.placesOf(hash)
+		return places.Last()
 	}
 	spread := p.Layout.Spread(valueBytes(hash))
 	return spread.Last()

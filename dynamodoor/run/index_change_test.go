@@ -117,6 +117,8 @@ func (h *indexHistory) layout() string {
 	shards := h.r.IntN(7)
 	local := slices.ContainsFunc(h.indexes, func(x anIndex) bool { return x.name == "local" })
 	switch {
+	case h.r.IntN(4) == 0:
+		return `"Layout":"strategy=rollover rows=10"`
 	case !local && h.r.IntN(2) == 0:
 		return fmt.Sprintf(`"Layout":"strategy=time bucket=%dh shards=%d"`, 1+h.r.IntN(4), 1+shards/3)
 	case shards == 0:
@@ -230,6 +232,8 @@ func (h *indexHistory) step() {
 		_, err := do(h.mover, "Reshard", `{"TableName":"Tab","Action":"start",`+to+`}`)
 		if h.allowed(err, "already"); err == nil && strings.Contains(to, "time") {
 			h.steps["to buckets"]++
+		} else if err == nil && strings.Contains(to, "rollover") {
+			h.steps["to rollover"]++
 		}
 		return
 	}
@@ -410,7 +414,7 @@ func TestIndexesAcrossChanges(t *testing.T) {
 		})
 	}
 	t.Logf("%d reads began before a change and ended after it; steps %v", between, steps)
-	for _, step := range []string{"looking", "stubbing", "moving", "closing", "settled", "cleaning", "to buckets"} {
+	for _, step := range []string{"looking", "stubbing", "moving", "closing", "settled", "cleaning", "to buckets", "from rollover", "to rollover"} {
 		if steps[step] == 0 && worlds == *indexWorld && !t.Failed() {
 			t.Errorf("no history was in step %s", step)
 		}

@@ -4,9 +4,9 @@ package run
 
 import "testing"
 
-// TestRolloverAcrossChanges is TestBucketsAcrossChanges for tables of strategy rollover, which get buckets of
-// time or shards by a hash, or become plain ones. Keys get shards before the change, and after one that was
-// taken back.
+// TestRolloverAcrossChanges is TestBucketsAcrossChanges for tables that also get and leave strategy rollover.
+// Keys get shards before a change, after it, and after one that was taken back.
 func TestRolloverAcrossChanges(t *testing.T) {
-	acrossChanges(t, "strategy=rollover rows=10", "looking", "stubbing", "moving", "closing", "settled", "cleaning", "reads")
+	acrossChanges(t, true, "from rollover, looking", "from rollover, moving", "from rollover, settled", "to rollover, preparing", "to rollover, looking",
+		"to rollover, stubbing", "to rollover, moving", "to rollover, closing", "to rollover, settled", "to rollover, cleaning", "to rollover, dropping", "reads")
 }

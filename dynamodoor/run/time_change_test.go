@@ -51,12 +51,12 @@ type bucketHistory struct {
 	left   int
 	writes int
 	counts map[string]int
-	first  string // the options of the layout at first; empty: any that are drawn. If they are those of a rollover, sort keys rise
+	rolls  bool // some layouts are those of a rollover; then sort keys rise
 }
 
 func (h *bucketHistory) key() string {
 	day := 20 + h.r.IntN(10)
-	if h.first != "" {
+	if h.rolls {
 		day += h.writes / 8
 	}
 	return time.Date(2026, 11, day, h.r.IntN(24), 20*h.r.IntN(3), 0, 0, time.UTC).Format(time.RFC3339) + []string{"", "", "#a"}[h.r.IntN(3)]
@@ -136,6 +136,8 @@ func (h *bucketHistory) all() {
 func (h *bucketHistory) layout() string {
 	shards := h.r.IntN(7)
 	switch {
+	case h.rolls && h.r.IntN(3) == 0:
+		return fmt.Sprintf("strategy=rollover rows=%d", 10+h.r.IntN(3))
 	case h.r.IntN(3) > 0:
 		return fmt.Sprintf("strategy=time bucket=%s shards=%d", []string{"1h", "4h", "1d", "3d", "20m"}[h.r.IntN(5)], 1+shards/3)
 	case shards == 0:
@@ -148,6 +150,13 @@ func (h *bucketHistory) layout() string {
 func (h *bucketHistory) step() {
 	before := stepOf(h.mover)
 	h.counts[before]++
+	if e := h.mover.tables.Entry("Tab"); e != nil && e.Change != nil {
+		for way, rolls := range map[string]bool{"from": e.Plan.Rolls(), "to": e.Change.Rows > 0} {
+			if rolls {
+				h.counts[way+" rollover, "+before]++
+			}
+		}
+	}
 	if h.anew != nil && h.r.IntN(2) == 0 {
 		h.mover = h.anew()
 	}
@@ -226,9 +235,12 @@ func (h *bucketHistory) page(at int) {
 
 func (h *bucketHistory) run(actions int) {
 	h.items, h.still = map[string]string{}, map[string]bool{}
-	create, tag := plainTable+"}", h.first
-	if tag == "" && h.r.IntN(4) > 0 {
+	create, tag := plainTable+"}", ""
+	if h.r.IntN(4) > 0 {
 		tag = h.layout()
+	}
+	if h.rolls && h.r.IntN(3) == 0 {
+		tag = "strategy=rollover rows=10"
 	}
 	if tag != "" {
 		create = plainTable + `,"Tags":[{"Key":"write-sharding","Value":"` + tag + `"}]}`
@@ -275,12 +287,11 @@ func (h *bucketHistory) run(actions int) {
 // from buckets: after each write the whole key is read, and reads page by page, in both directions, show
 // each item that stays as it is once and in order, whatever steps of changes lie between their pages.
 func TestBucketsAcrossChanges(t *testing.T) {
-	acrossChanges(t, "", "looking", "stubbing", "moving", "closing", "settled", "cleaning", "preparing", "dropping", "reads")
+	acrossChanges(t, false, "looking", "stubbing", "moving", "closing", "settled", "cleaning", "preparing", "dropping", "reads")
 }
 
-// acrossChanges carries out histories of tables with a layout at first. There are enough of them that each
-// of some steps occurs.
-func acrossChanges(t *testing.T, first string, occurs ...string) {
+// acrossChanges carries out histories of tables. There are enough of them that each of some steps occurs.
+func acrossChanges(t *testing.T, rolls bool, occurs ...string) {
 	t.Logf("-args -buckets.seed=%d", *bucketSeed)
 	counts := map[string]int{}
 	worlds := *bucketWorld
@@ -289,7 +300,7 @@ func acrossChanges(t *testing.T, first string, occurs ...string) {
 	}
 	for n := range worlds {
 		history := func(t *testing.T, kind uint64) *bucketHistory {
-			return &bucketHistory{t: t, r: rand.New(rand.NewPCG(*bucketSeed, uint64(n)+kind)), counts: counts, first: first}
+			return &bucketHistory{t: t, r: rand.New(rand.NewPCG(*bucketSeed, uint64(n)+kind)), counts: counts, rolls: rolls}
 		}
 		t.Run(fmt.Sprint("one door, ", n), func(t *testing.T) {
 			h := history(t, 0)
@@ -459,7 +470,7 @@ func TestAQueryWhileItemsMove(t *testing.T) {
 	const lease = time.Second
 	shards, hours, days, rolled := "strategy=calculated shards=3", "strategy=time bucket=1h", "strategy=time bucket=9h shards=2", "strategy=rollover rows=10"
 	calls := 0
-	for _, change := range [][2]string{{shards, hours}, {hours, days}, {days, shards}, {rolled, hours}, {rolled, shards}} {
+	for _, change := range [][2]string{{shards, hours}, {hours, days}, {days, shards}, {rolled, hours}, {rolled, shards}, {hours, rolled}, {shards, rolled}} {
 		for _, step := range []string{"looking", "stubbing", "moving", "closing", "settled"} {
 			for at, more := int64(1), true; more; at++ {
 				calls++

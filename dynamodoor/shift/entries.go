@@ -48,6 +48,12 @@ func seenOf(item attribute.Item) reshard.Seen {
 // began when the change was settled. ix is the index that is read, nil for the table. names are the
 // attributes to read where the door looks; nil: all.
 func (s *Store) decide(ctx context.Context, t *Table, ix *schema.Index, began reshard.Step, names []string, all []sight) error {
+	if t.Step == reshard.None && t.New.Rolls() {
+		for i := range all {
+			all[i].show = all[i].at > t.New.Layout.Base
+		}
+		return nil
+	}
 	keys := make([]attribute.Item, len(all))
 	for i := range all {
 		keys[i] = all[i].key

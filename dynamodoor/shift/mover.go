@@ -111,7 +111,7 @@ func (s *Store) remove(ctx context.Context, it *item, found attribute.Item) erro
 // NeedsRoom reports whether the new layout can refuse an item that the old one takes: the item has no room
 // there, or its sort key tells no time.
 func (t *Table) NeedsRoom() bool {
-	return t.New.Timed() || t.Old.Rolls() || t.Old.Apart(t.New) || t.New.Logical.Stream.Enabled || t.New.LongestPlace() > t.Old.LongestPlace()
+	return t.New.InDirectory() || t.Old.Rolls() || t.Old.Apart(t.New) || t.New.Logical.Stream.Enabled || t.New.LongestPlace() > t.Old.LongestPlace()
 }
 
 // Room reports whether a stored item moves. It returns an error if the item cannot move to its new
@@ -121,11 +121,11 @@ func (t *Table) Room(physical attribute.Item) (moves bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	now, err := t.New.Key(key)
+	now, err := t.New.Longest(key)
 	if err != nil {
 		return false, err
 	}
-	if !t.Old.Rolls() { // of a rollover, all items move
+	if !t.Old.Rolls() && !t.New.Rolls() { // to and from a rollover, all items move
 		it, err := t.of(key)
 		if err != nil || it == nil || shard != t.Old.Shard(key) {
 			return false, err

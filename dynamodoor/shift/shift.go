@@ -55,7 +55,7 @@ type Store struct {
 	// answered the request that puts items into them. q is the client's request, or the door's own.
 	Announce func(ctx context.Context, q api.Request, buckets []plan.Bucket) (answered func() error, err error)
 	// Know finds out the shards of partition keys, of which it gets the logical keys of items, for a table
-	// whose old layout is one of strategy rollover. These shards do not change during the change.
+	// whose old or new layout is one of strategy rollover. These shards do not change during the change.
 	Know func(ctx context.Context, t *Table, keys []attribute.Item) error
 	// Retried calls do, and calls it again while the store throttles it.
 	Retried func(ctx context.Context, do func() error) error
@@ -73,13 +73,14 @@ type Store struct {
 
 // Rolls reports whether shards of partition keys in the table are those of a rollover while its layout is
 // being changed.
-func (t *Table) Rolls() bool { return t.Step != reshard.None && t.Old.Rolls() }
+func (t *Table) Rolls() bool { return t.Step != reshard.None && (t.Old.Rolls() || t.New.Rolls()) }
 
 // Rolling returns the table for one request. rolled is that of plan.Table.Rolling.
 func (t *Table) Rolling(rolled func(name string, hash attribute.Value) *plan.Rolled) *Table {
 	in := *t
-	if in.Old = t.Old.Rolling(rolled); t.Step < reshard.Settled {
-		in.New = t.New.MovingFrom(in.Old)
+	in.Old, in.New = t.Old.Rolling(rolled), t.New.Rolling(rolled)
+	if reshard.None < t.Step && t.Step < reshard.Settled {
+		in.New = in.New.MovingFrom(in.Old)
 	}
 	return &in
 }

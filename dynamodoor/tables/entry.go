@@ -146,7 +146,7 @@ func (e *Entry) KeyText(key string) (string, error) {
 
 // Target returns the target layout of a change.
 func (e *Entry) Target(c *catalog.Change) (t plan.Target, err error) {
-	t.Shape = plan.Shape{Shards: c.Shards, Width: c.Bucket, Numbers: c.Numbers}
+	t.Shape = plan.Shape{Shards: c.Shards, Width: c.Bucket, Numbers: c.Numbers, Rows: c.Rows, Max: c.Max}
 	t.Places.N, t.Places.Base = c.Shards, c.Base
 	t.Key, err = e.keyOf(c.Key)
 	return t, err
@@ -156,10 +156,10 @@ func (e *Entry) Target(c *catalog.Change) (t plan.Target, err error) {
 // of the door does not know the change's step.
 func (e *Entry) changing() error {
 	c := e.Change
-	if c != nil && (c.Step == catalog.Preparing || c.Step == catalog.Leaving) {
+	if c != nil && c.Second != "" && (c.Step == catalog.Preparing || c.Step == catalog.Leaving) {
 		return nil
 	}
-	if c == nil || c.Step == catalog.Dropping {
+	if c == nil || c.Step == catalog.Dropping || c.Step == catalog.Preparing {
 		if e.Floor > 0 {
 			e.Plan = e.Plan.Strict()
 			e.Shift = &shift.Table{Old: e.Plan, New: e.Plan, Generation: e.Layout.Generation, Floor: e.Floor}
@@ -195,8 +195,8 @@ func (e *Entry) changing() error {
 	return nil
 }
 
-// Freezes returns Change.Began if partition keys get no further shards because the layout of a table of
-// strategy rollover is being changed, and 0 otherwise.
+// Freezes returns Change.Began if partition keys get no further shards because the table gets or leaves
+// strategy rollover, and 0 otherwise.
 func (e *Entry) Freezes() int64 {
 	if e.Shift == nil || !e.Shift.Rolls() {
 		return 0

@@ -126,6 +126,11 @@ func (p *Pinned) Of(name string) *shift.Table {
 	return nil
 }
 
+// ToRollover reports whether a table gets strategy rollover.
+func (p *Pinned) ToRollover() bool {
+	return slices.ContainsFunc(p.used, func(e *Entry) bool { return e.Freezes() > 0 && e.Shift.New.Rolls() })
+}
+
 // Seconds returns the names of the first physical tables of tables that have a second one, by its name.
 func (p *Pinned) Seconds() map[string]string {
 	var names map[string]string

@@ -49,14 +49,16 @@ func TestLawAcrossChangesOfBuckets(t *testing.T) {
 	}
 }
 
-// TestLawAcrossChangesOfRollover is TestLawAcrossChanges for tables whose first layout is one of strategy
-// rollover, and whose sort keys mostly rise.
+// TestLawAcrossChangesOfRollover is TestLawAcrossChanges for tables that get and leave strategy rollover, and
+// whose sort keys mostly rise.
 func TestLawAcrossChangesOfRollover(t *testing.T) {
 	histories, _, _, steps := lawAcrossChanges(t, risingKeys)
 	t.Logf("steps: %v", steps)
-	for _, step := range []string{"looking", "stubbing", "moving", "closing"} {
-		if histories >= usualHistories && steps["from rollover, "+step] == 0 {
-			t.Errorf("no change from rollover was in step %s", step)
+	for _, way := range []string{"from rollover", "to rollover", "from a plain table to rollover"} {
+		for _, step := range []string{"looking", "stubbing", "moving", "closing"} {
+			if histories >= usualHistories && steps[way+", "+step] == 0 {
+				t.Errorf("no change %s was in step %s", way, step)
+			}
 		}
 	}
 }
@@ -102,6 +104,10 @@ func lawAcrossChanges(t *testing.T, kind int) (histories, moved int, fromPlain, 
 					fromPlain[s.Phase]++
 				}
 				switch {
+				case strings.HasPrefix(s.To, "shards of ") && plainly && s.Number == 0:
+					buckets["from a plain table to rollover, "+s.Phase]++
+				case strings.HasPrefix(s.To, "shards of "):
+					buckets["to rollover, "+s.Phase]++
 				case strings.HasPrefix(s.From, "shards of "):
 					buckets["from rollover, "+s.Phase]++
 				case s.From != "" && s.To != "":
@@ -145,6 +151,8 @@ func lawAcrossChanges(t *testing.T, kind int) (histories, moved int, fromPlain, 
 			switch {
 			case keys != nil && rapid.IntRange(0, 3).Draw(t, "buckets") > 0:
 				tag = keys.tag(rapid.SampledFrom(widthsFor(keys.width)).Draw(t, "bucket"), 1+to/2)
+			case kind == risingKeys && rapid.Bool().Draw(t, "rollover"):
+				tag = "strategy=rollover rows=10"
 			case to == 0:
 				tag = ""
 			}
@@ -157,7 +165,10 @@ func lawAcrossChanges(t *testing.T, kind int) (histories, moved int, fromPlain, 
 			tag := "shards=2"
 			switch {
 			case operation == "CreateTable" && kind == risingKeys:
-				tag, body = rolled(h), h.create()
+				declared := rolled(h)
+				if body = h.create(); rapid.Bool().Draw(t, "rollover at first") {
+					tag = declared
+				}
 			case operation == "CreateTable" && kind == withTimes:
 				declared := timed(h, rapid.IntRange(1, 3).Draw(t, "shards of a bucket"))
 				if keys = h.times.(*times); rapid.Bool().Draw(t, "buckets at first") {
@@ -170,7 +181,7 @@ func lawAcrossChanges(t *testing.T, kind int) (histories, moved int, fromPlain, 
 				t.Fatal(err)
 			}
 			if operation == "CreateTable" {
-				if plainly = kind != risingKeys && !h.glob && !h.local && rapid.Bool().Draw(t, "a plain table"); plainly {
+				if plainly = !h.glob && !h.local && rapid.Bool().Draw(t, "a plain table"); plainly {
 					created = true
 					g, err := sharded.Do(operation, body)
 					if err != nil || g.Status != w.Status {
