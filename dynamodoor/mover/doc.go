@@ -10,7 +10,7 @@
 // each part of the work at any time. If a door is killed, its mover continues after the door
 // restarts, or another door notices that no mover works on the change and continues it.
 //
-// It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/schema,
+// It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/expression, dynamo/schema,
 // dynamodoor/backend, dynamodoor/catalog, dynamodoor/items, dynamodoor/plan, dynamodoor/principal,
 // dynamodoor/reshard, dynamodoor/shift, dynamodoor/tables, reshard and shard.
 package mover

@@ -79,6 +79,8 @@ func (s Shape) Tag() string {
 		return ""
 	case s.Timed():
 		return timedText(s.Width, s.Numbers) + fmt.Sprintf(" shards=%d", s.Shards)
+	case s.Rolls() && s.Max == shard.MaxShards:
+		return fmt.Sprintf("strategy=rollover rows=%d", s.Rows)
 	case s.Rolls():
 		return fmt.Sprintf("strategy=rollover rows=%d max=%d", s.Rows, s.Max)
 	}

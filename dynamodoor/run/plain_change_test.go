@@ -184,12 +184,12 @@ func TestPlainTablesThatStayPlain(t *testing.T) {
 		fails(t, r, exception.Validation, because, "Reshard", `{"TableName":"Tab",`+body+`}`)
 	}
 	for value, because := range map[string]string{
-		"strategy=rollover rows=100": "strategy",
-		"shards=3 write-once":        "the option write-once is for a table that exists and was sharded by hand",
-		"shards=3 separator=-":       "the option separator is for a table that exists and was sharded by hand",
-		"colour=red first=1":         "the option colour is not known; the options are strategy=calculated and shards=N",
-		"strategy=radial":            "unknown strategy 'radial'",
-		"shards=3 =5":                `"=5" has no option before the '='`,
+		"strategy=rollover":    "add rows=100000",
+		"shards=3 write-once":  "the option write-once is for a table that exists and was sharded by hand",
+		"shards=3 separator=-": "the option separator is for a table that exists and was sharded by hand",
+		"colour=red first=1":   "the option colour is not known; the options are strategy=calculated and shards=N",
+		"strategy=radial":      "unknown strategy 'radial'",
+		"shards=3 =5":          `"=5" has no option before the '='`,
 	} {
 		fails(t, r, exception.Validation, because, "TagResource", tagWith(value))
 	}
