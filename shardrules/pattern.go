@@ -156,3 +156,42 @@ func indexName(s string) error {
 	}
 	return nil
 }
+
+// OfCQL returns the rule that applies to a CQL table, or nil. keyspace and table have the form of
+// the schema, without quotes. A nil *Rules has no rule.
+func (r *Rules) OfCQL(keyspace, table string) (*Rule, error) {
+	return r.find(keyspace, table)
+}
+
+// OfDynamoDB returns the rule that applies to a DynamoDB table, or nil. A nil *Rules has no rule.
+func (r *Rules) OfDynamoDB(table string) (*Rule, error) { return r.find("", table) }
+
+func (r *Rules) find(space, name string) (*Rule, error) {
+	if r == nil {
+		return nil, nil
+	}
+	best, tied := -1, -1
+	for i, p := range r.names {
+		if !p.matches(space, name) {
+			continue
+		}
+		switch {
+		case best < 0 || p.rank() > r.names[best].rank():
+			best, tied = i, -1
+		case p.rank() == r.names[best].rank():
+			tied = i
+		}
+	}
+	if best < 0 {
+		return nil, nil
+	}
+	if tied >= 0 {
+		a, b := &r.Rules[best], &r.Rules[tied]
+		if space != "" {
+			name = space + "." + name
+		}
+		return nil, fmt.Errorf("shard rules: both %s and %s are for %s, and neither name is more specific than the other; add a rule that names the table itself",
+			r.Label(a), r.Label(b), name)
+	}
+	return &r.Rules[best], nil
+}

@@ -103,29 +103,9 @@ func (k *keeper) table(ctx context.Context, t *sharded) error {
 	return nil
 }
 
-// maxClockSkew is the largest allowed difference between the door's clock and the store's.
-const maxClockSkew = time.Minute
-
 // floorOf returns the first bucket that a table keeps.
 func floorOf(l *shard.Layout, now time.Time) int64 {
 	return l.Grid().Of(now.UnixMilli() - int64(l.Keep))
-}
-
-// agreed returns the earlier of the door's time and the store's time, because data dropped by a
-// wrong clock is lost.
-func agreed(ctx context.Context, session catalog.Session, now func() time.Time) (time.Time, error) {
-	there, err := storeTime(ctx, session)
-	if err != nil {
-		return time.Time{}, err
-	}
-	here := now()
-	switch d := here.Sub(there); {
-	case d > maxClockSkew || d < -maxClockSkew:
-		return time.Time{}, fmt.Errorf("the door's clock and the store's are %s apart; set them right", d.Abs().Round(time.Second))
-	case d > 0:
-		return there, nil
-	}
-	return here, nil
 }
 
 // dropStamp is the timestamp for the deletion of a bucket: later than any timestamp that its rows

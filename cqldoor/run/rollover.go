@@ -41,7 +41,7 @@ import (
 //
 // A plan.Table holds a snapshot of the directory. When the directory changes, the door publishes a new
 // State. After an answer, the door repeats a request that it had planned on the old State, but only if
-// the request may have missed a shard (premise.go). So a new shard of one key does not disturb requests
+// the request may have missed a shard (overtaken.go). So a new shard of one key does not disturb requests
 // on other keys.
 
 const (
