@@ -582,7 +582,7 @@ func TestTimedTablesThatAreRefused(t *testing.T) {
 	}
 	must(t, s, "TagResource", tag("strategy=time bucket=1h shards=4")) // the table's own
 	for other, because := range map[string]string{
-		"shards=4": "buckets of time", "strategy=rollover rows=100": "gets the strategy 'calculated' or 'time'", "adopt=suffix shards=4": "sharded by hand", "x": "no '='", "strategy=time bucket=1h unit=seconds": "leave unit out",
+		"shards=4": "buckets of time", "strategy=rollover": "rows", "adopt=suffix shards=4": "sharded by hand", "x": "no '='", "strategy=time bucket=1h unit=seconds": "leave unit out",
 	} {
 		fails(t, s, exception.Validation, because, "TagResource", tag(other))
 	}
