@@ -204,11 +204,11 @@ func TestMoverAfterItsLease(t *testing.T) {
 	}
 }
 
-// TestShardHalfBegun ends a door between the two entries for a shard of a key. Another door gives the table shards by
+// TestShardHalfBegun ends a door between the two entries for a shard of a key. Others give the table shards by
 // a hash, and strategy rollover again.
 func TestShardHalfBegun(t *testing.T) {
 	st := embedded(t)
-	l, _ := newAtDoors(t, st, 1, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {"+rollsBy15+"}")
+	l, _ := newAtDoors(t, st, 2, "CREATE TABLE lived.t (p int, c int, v text, n int, PRIMARY KEY (p, c)) WITH write_sharding = {"+rollsBy15+"}")
 	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	defer cancel()
 	dead := catalog.NewRollovers(l.own, random())
