@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -242,6 +243,26 @@ func TestCreateDies(t *testing.T) {
 	}
 	if n := b.check(); n < 10 {
 		t.Errorf("%d tables", n)
+	}
+}
+
+// TestCreateReadsItsTable checks that a CREATE does not read the columns of all tables of the keyspace.
+func TestCreateReadsItsTable(t *testing.T) {
+	b := embedded(t)
+	d := &dying{Session: b.session, left: math.MaxInt}
+	if _, err := b.door(d).Create(t.Context(), b.entry("t", 7), b.keyspaceOf(b.door(nil)), b.createPhysical(d, "t")); err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	for _, text := range d.passed {
+		if strings.Contains(text, "FROM system_schema.columns WHERE keyspace_name = ?") {
+			if reads++; !strings.Contains(text, "table_name = ?") {
+				t.Error(text)
+			}
+		}
+	}
+	if reads == 0 {
+		t.Errorf("it did not look for the table: %q", d.passed)
 	}
 }
 

@@ -116,11 +116,7 @@ func (c *Catalog) begin(ctx context.Context, e *Entry) error {
 
 // table reads the physical table of an entry. It returns nil if there is none.
 func (c *Catalog) table(ctx context.Context, e *Entry) (*schema.Table, error) {
-	s, err := c.Schema(ctx, e.Keyspace)
-	if err != nil {
-		return nil, err
-	}
-	return s.Table(e.Keyspace, e.Physical), nil
+	return readTable(ctx, c.opts.Session, e.Keyspace, e.Physical)
 }
 
 // find waits until the node that it asks knows the physical table.

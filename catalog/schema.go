@@ -24,7 +24,7 @@ func Schema(ctx context.Context, s Session, keyspaces ...string) (*schema.Schema
 		if !slices.Contains(keyspaces, name) {
 			continue
 		}
-		if out.Keyspaces[name], err = readKeyspace(ctx, s, row); err != nil {
+		if out.Keyspaces[name], err = readKeyspace(ctx, s, row, ""); err != nil {
 			return nil, fmt.Errorf("read the schema of keyspace %s: %w", name, err)
 		}
 	}
@@ -43,15 +43,34 @@ func keyspaceRows(ctx context.Context, s Session, keyspaces []string) ([]Row, er
 	return s.Query(ctx, wire.One, "SELECT * FROM system_schema.keyspaces")
 }
 
-func readKeyspace(ctx context.Context, s Session, row Row) (*schema.Keyspace, error) {
+// readTable reads one table of the backend's physical schema, or nil if there is none. It does not read the
+// other tables of the keyspace, which can have tens of thousands of columns.
+func readTable(ctx context.Context, s Session, keyspace, name string) (*schema.Table, error) {
+	rows, err := keyspaceRows(ctx, s, []string{keyspace})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	ks, err := readKeyspace(ctx, s, rows[0], name)
+	if err != nil {
+		return nil, err
+	}
+	return ks.Tables[name], nil
+}
+
+// readKeyspace reads a keyspace by its row. If only is not "", it has no table but that one.
+func readKeyspace(ctx context.Context, s Session, row Row, only string) (*schema.Keyspace, error) {
 	name := row["keyspace_name"]
 	rows := schema.Rows{Keyspaces: []Row{row}}
 	for _, part := range []struct {
 		table string
 		into  *[]Row
 	}{{"types", &rows.Types}, {"tables", &rows.Tables}, {"columns", &rows.Columns}, {"dropped_columns", &rows.DroppedColumns}, {"indexes", &rows.Indexes}} {
+		text, values := "SELECT * FROM system_schema."+part.table+" WHERE keyspace_name = ?", [][]byte{name}
+		if only != "" && part.table != "types" {
+			text, values = text+" AND table_name = ?", append(values, []byte(only))
+		}
 		var err error
-		if *part.into, err = s.Query(ctx, wire.One, "SELECT * FROM system_schema."+part.table+" WHERE keyspace_name = ?", name); err != nil {
+		if *part.into, err = s.Query(ctx, wire.One, text, values...); err != nil {
 			return nil, err
 		}
 	}

@@ -38,10 +38,10 @@ func (x *definer) limited(ctx context.Context, execute func(ctx context.Context)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.limit)
 	defer cancel()
 	err := execute(ctx)
-	if err == nil || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() == nil {
+	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	late := wire.Errorf(wire.CodeWriteTimeout, "evenkeel: the store has not answered within %v; it may or may not carry the statement out: look at the schema before you send the statement again", x.limit)
+	late := wire.Errorf(wire.CodeWriteTimeout, "evenkeel: the store has not answered in time; it may or may not carry the statement out: look at the schema before you send the statement again")
 	late.Consistency, late.Required, late.WriteType = wire.One, 1, wire.WriteSimple
 	return late
 }
