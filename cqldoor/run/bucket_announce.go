@@ -29,7 +29,7 @@ type buckets struct {
 	applier   *applier        // applies recorded deletions to a bucket that is added for a client's row
 	uuid      func() [16]byte
 	known     registry.Recent // buckets that this door has added
-	paces     paces
+	latest    latest          // of reads
 }
 
 // directory is the directory as one request reads it.

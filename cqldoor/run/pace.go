@@ -10,6 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
+// pace says in how many buckets a read found its rows. The zero value says nothing.
+type pace struct{ rows, buckets int }
+
 // paced is the directory for a read of one partition that wants a number of rows.
 type paced struct {
 	plan.Directory
@@ -26,30 +29,27 @@ func (p *paced) More(read int) int {
 	return timebucket.Expected(p.want-p.rows, p.rows, read)
 }
 
-// pace says in how many buckets a read found its rows. The zero value says nothing.
-type pace struct{ rows, buckets int }
+// latest has what the latest reads of logical partitions say about the next ones, by a hash of the partition.
+// Partitions with equal hashes share a place.
+type latest [1 << 12]place
 
-// paces has the paces of the latest reads of logical partitions, by a hash of the partition. Partitions with
-// equal hashes share a pace. A wrong pace makes a read slower, and changes nothing else.
-type paces [1 << 12]atomic.Uint64
-
-var paceSeed = maphash.MakeSeed()
-
-// of returns the place of a partition's pace.
-func (p *paces) of(t *plan.Table, key [][]byte) *atomic.Uint64 {
-	var h maphash.Hash
-	h.SetSeed(paceSeed)
-	id := t.PhysicalID()
-	_, _ = h.Write(id[:])
-	for _, k := range key {
-		_, _ = h.Write(k)
-	}
-	return &p[h.Sum64()%uint64(len(p))]
+// place is a place of latest. If it says something wrong, a read is slower, and nothing else changes.
+type place struct {
+	pace atomic.Uint64
+	list atomic.Pointer[bucketList]
 }
 
-// paceIn returns the pace in a place.
-func paceIn(at *atomic.Uint64) pace {
-	both := at.Load()
+var latestSeed = maphash.MakeSeed()
+
+// of returns the place of a partition.
+func (l *latest) of(t *plan.Table, key [][]byte) *place {
+	var scratch [128]byte
+	return &l[maphash.Bytes(latestSeed, partitionName(scratch[:0], t, key))%uint64(len(l))]
+}
+
+// known returns the pace in a place.
+func (at *place) known() pace {
+	both := at.pace.Load()
 	return pace{int(both >> 32), int(both & (1<<32 - 1))}
 }
 
@@ -66,8 +66,11 @@ func (p pace) after(rows, buckets int) pace {
 }
 
 // learn notes the pace of a read in a place.
-func (p pace) learn(at *atomic.Uint64, rows, buckets int) {
+func (p pace) learn(at *place, rows, buckets int) {
 	if next := p.after(rows, buckets); next != p {
-		at.Store(uint64(next.rows)<<32 | uint64(next.buckets))
+		at.note(next)
 	}
 }
+
+// note sets the pace in a place.
+func (at *place) note(p pace) { at.pace.Store(uint64(p.rows)<<32 | uint64(p.buckets)) }

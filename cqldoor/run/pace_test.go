@@ -3,12 +3,19 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -75,8 +82,8 @@ func TestPaceOfKey(t *testing.T) {
 	}
 }
 
-// TestPacesLie compares drawn reads with those of a plain table, while the noted paces are drawn too.
-func TestPacesLie(t *testing.T) {
+// TestLatestLies compares drawn reads with those of a plain table. What the latest reads have noted is drawn too.
+func TestLatestLies(t *testing.T) {
 	s := newScene(t, embedded(t))
 	const seed = 5
 	rnd := mathrand.New(mathrand.NewPCG(seed, seed))
@@ -90,7 +97,7 @@ func TestPacesLie(t *testing.T) {
 			}
 		}
 	}
-	paces := &s.router.reads.buckets.paces
+	latest := &s.router.reads.buckets.latest
 	for range 60 {
 		text := "SELECT ts, v FROM " + s.keyspace + ".TABLE WHERE k = 1"
 		if rnd.IntN(2) == 0 {
@@ -100,9 +107,12 @@ func TestPacesLie(t *testing.T) {
 		text += []string{"", fmt.Sprintf(" LIMIT %d", 1+rnd.IntN(200)), fmt.Sprintf(" PER PARTITION LIMIT %d", 1+rnd.IntN(200))}[rnd.IntN(3)]
 		size := []int32{0, 7, 40, 100}[rnd.IntN(4)]
 		var want *difftest.Answer
-		for _, name := range []string{"plain", "one", "two"} {
-			for i := range paces {
-				paces[i].Store(uint64(rnd.IntN(300))<<32 | uint64(rnd.IntN(20)))
+		for _, name := range []string{"plain", "one", "two", "one", "two"} { // the second time, the answers of the first are known
+			for i := range latest {
+				latest[i].note(pace{rnd.IntN(300), rnd.IntN(20)})
+				if l := latest[i].list.Load(); l != nil {
+					latest[i].list.Store(lieAbout(rnd, l))
+				}
 			}
 			got := s.paged(s.v5, strings.Replace(text, "TABLE", name, 1), size)
 			if want == nil {
@@ -112,4 +122,96 @@ func TestPacesLie(t *testing.T) {
 			}
 		}
 	}
+}
+
+// lieAbout returns an answer of the directory that lacks some buckets and has some that do not exist.
+func lieAbout(rnd *mathrand.Rand, l *bucketList) *bucketList {
+	lie := *l
+	lie.stable, lie.buckets = true, nil
+	for b := range int64(70) {
+		if slices.Contains(l.buckets, b) != (rnd.IntN(1+rnd.IntN(20)) == 0) {
+			lie.buckets = append(lie.buckets, b)
+		}
+	}
+	if l.down {
+		slices.Reverse(lie.buckets)
+	}
+	if lie.buckets = lie.buckets[:min(l.limit, len(lie.buckets))]; len(lie.buckets) == 0 {
+		return l
+	}
+	return &lie
+}
+
+// listsLate is a session that lets list end before it reads the directory.
+type listsLate struct {
+	catalog.Session
+	list func()
+}
+
+func (l listsLate) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]catalog.Row, error) {
+	if strings.HasPrefix(cql, "SELECT bucket ") {
+		l.list()
+	}
+	return l.Session.Query(ctx, cl, cql, values...)
+}
+
+// TestGuessedList reads the newest rows of a key three times. The third time, the door asks for the rows before
+// the directory answers. Then another door adds a bucket, and the next read shows its row. So does a read after a
+// bucket is gone, and one for which the directory fails says so.
+func TestGuessedList(t *testing.T) {
+	c := &countedStore{Store: embedded(t)}
+	s := newScene(t, c)
+	other := dial(t, serveDoor(t, c.Store, startRouter(t, c.Store)), primitive.ProtocolVersion5)
+	table := s.keyspace + ".log"
+	s.must(s.v5, "CREATE TABLE "+table+" (k int, ts timestamp, v int, PRIMARY KEY (k, ts))"+hourly)
+	insert := func(door *difftest.Conn, hour int) {
+		s.must(door, fmt.Sprintf("INSERT INTO %s (k, ts, v) VALUES (1, %d, %d)", table, hour*3_600_000, hour))
+	}
+	for hour := range 20 {
+		insert(s.v5, hour)
+	}
+	var fails atomic.Bool
+	list := func() {}
+	s.router.reads.buckets.catalogue = catalog.NewBuckets(listsLate{failing{s.router.schema.session, &fails}, func() { list() }})
+	read := func(newest int) {
+		t.Helper()
+		a := s.must(s.v5, "SELECT v FROM "+table+" WHERE k = 1 LIMIT 3")
+		if len(a.Rows) != 3 || be(a.Rows[0][0]) != uint64(newest) {
+			t.Errorf("the newest rows are %s, want %d first", show(a), newest)
+		}
+	}
+	read(19)
+	read(19)
+	c.executed.Store(0)
+	list = func() {
+		for c.executed.Load() == 0 && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	read(19)
+	list = func() {}
+	insert(other, 30)
+	read(30)
+	read(30)
+	s.must(s.v5, "DELETE FROM "+table+" WHERE k = 1 AND ts = "+fmt.Sprint(30*3_600_000))
+	read(19)
+	fails.Store(true)
+	if a := s.query(s.v5, "SELECT v FROM "+table+" WHERE k = 1 LIMIT 3"); a.Kind != difftest.Error {
+		t.Errorf("the directory fails: %s", show(a))
+	}
+	fails.Store(false)
+	read(19)
+}
+
+// failing is a session that fails while it is told so.
+type failing struct {
+	catalog.Session
+	now *atomic.Bool
+}
+
+func (f failing) Query(ctx context.Context, cl wire.Consistency, cql string, values ...[]byte) ([]catalog.Row, error) {
+	if f.now.Load() {
+		return nil, wire.Errorf(wire.CodeServer, "the store fails")
+	}
+	return f.Session.Query(ctx, cl, cql, values...)
 }

@@ -50,6 +50,7 @@ type rowsPage struct {
 	left  int         // rows left of the page
 	last  [][]byte    // clustering key of the last row of the present partition
 	shard int         // from which the last row came
+	guess *guessing   // of the present partition; nil: none
 }
 
 // spent says whether PER PARTITION LIMIT leaves no more of the present partition.
@@ -64,14 +65,21 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	if !w.plan.Table.Timed() || w.plan.Old != nil {
 		return w.segments(w.dir, key, after, func(plan.Segment) {})
 	}
-	at := w.reads.buckets.paces.of(w.plan.Table, key)
-	dir := &paced{Directory: w.dir, want: w.wanted(), known: paceIn(at)}
+	at := w.reads.buckets.latest.of(w.plan.Table, key)
+	dir := &guessing{paced: paced{Directory: w.dir, want: w.wanted(), known: at.known()}, at: at}
 	before, buckets := w.out.w.Count(), 0
-	on, err := w.segments(dir, key, after, func(s plan.Segment) {
+	read := func(s plan.Segment) {
 		if now := w.out.w.Count() - before; now > dir.rows {
 			dir.rows, buckets = now, dir.read+w.plan.BucketsTo(s, w.shard)
 		}
-	})
+	}
+	w.guess = dir
+	on, err := w.segments(dir, key, after, read)
+	if err == errGuess {
+		w.ahead = nil
+		on, err = w.segments(dir, key, after, read)
+	}
+	w.guess = nil
 	dir.known.learn(at, dir.rows, buckets)
 	return on, err
 }
@@ -109,6 +117,12 @@ func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 			want = min(want, limit)
 		}
 		rows, err := w.reader.page(s, after, want)
+		if wrong := w.guess.confirm(); wrong != nil {
+			if err == nil {
+				rows.release()
+			}
+			return false, wrong
+		}
 		if err != nil {
 			return false, err
 		}
