@@ -31,7 +31,7 @@ const (
 )
 
 // Parse parses a file of rules. file is its name, for errors. The error lists all faults of the
-// file, one in a line.
+// file, one in a line. Then the set has the rules without faults, or it is nil if the file is no YAML.
 func Parse(file string, text []byte) (*Set, error) {
 	r := &reader{file: file, lines: map[pattern]int{}}
 	s := &Set{CQL: Rules{File: file}, DynamoDB: Rules{File: file}}
@@ -57,10 +57,7 @@ func Parse(file string, text []byte) (*Set, error) {
 	if n := s.CQL.Len() + s.DynamoDB.Len(); n > maxRules {
 		r.faults = append(r.faults, fmt.Errorf("%s: %d rules are too many; there can be %d, and a rule may name many tables by *", file, n, maxRules))
 	}
-	if err := errors.Join(r.faults...); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, errors.Join(r.faults...)
 }
 
 // parseYAML parses YAML. It recovers from panics of the library, which some malformed texts

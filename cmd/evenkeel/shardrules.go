@@ -42,11 +42,12 @@ func (f *ruleFlags) readRules() error {
 	if err != nil {
 		return fmt.Errorf("--shard-rules: %w", err)
 	}
-	if f.rules, err = shardrules.Parse(f.ShardRules, text); err != nil {
-		return withHint(fmt.Errorf("--shard-rules: %w", err), "a rule is a line such as tracker.blogs: {shards: 200}")
+	f.rules, err = shardrules.Parse(f.ShardRules, text)
+	if more := definitions.CheckRules(f.dynamoDBRules()); more != nil {
+		err = errors.Join(err, more)
 	}
-	if err := definitions.CheckRules(&f.rules.DynamoDB); err != nil {
-		return withHint(fmt.Errorf("--shard-rules: %w", err), "a rule for a DynamoDB table is a line such as Invoices: {shards: 5}, below dynamodb")
+	if err != nil {
+		return withHint(fmt.Errorf("--shard-rules: %w", err), "a rule is a line such as tracker.blogs: {shards: 200}, or, below dynamodb, Invoices: {shards: 5}")
 	}
 	return nil
 }

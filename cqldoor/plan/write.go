@@ -242,35 +242,6 @@ func (p *Write) parts(part func(row, static bool) (*Statement, error), row, stat
 	return err
 }
 
-// values turns an INSERT JSON into an INSERT of values, with one Set slot for each column.
-func (p *Write) values(s *syntax.Insert) {
-	s.JSON, s.JSONUnset = nil, false
-	p.columns = slices.Concat(p.Table.Statics, p.Table.Regulars)
-	for i, c := range p.columns {
-		s.Columns = append(s.Columns, c.Name)
-		s.Values = append(s.Values, marker(Set, i))
-	}
-}
-
-// set returns the values of the Set slots.
-func (p *Write) set(b *analysis.BoundWrite) ([]eval.Value, error) {
-	if p.columns == nil {
-		return nil, nil
-	}
-	out := make([]eval.Value, len(p.columns))
-	for i := range out {
-		out[i].Unset = true
-	}
-	for _, o := range b.Operations {
-		v, err := eval.Term(o.Term, b.Env)
-		if err != nil {
-			return nil, err
-		}
-		out[slices.Index(p.columns, o.Column)] = v
-	}
-	return out, nil
-}
-
 // Marked returns a write for a shard of a logical partition that is never applied: a condition on
 // a static column that no value fulfils. Its answer has the column if the shard has a row that
 // Cassandra counts when it compares static columns alone: one with a marker. No SELECT shows

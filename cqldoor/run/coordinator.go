@@ -7,15 +7,12 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
-	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/observe"
 )
@@ -70,12 +67,6 @@ type attempts struct {
 	premises  *premises
 	standing  *standing
 	timeout   time.Duration // see Options
-}
-
-// need is the permission to read or write a sharded table.
-type need struct {
-	table  *plan.Table
-	writes bool
 }
 
 // carry serves a claimed request by calling f, for at most Options.Timeout. If f fails, carry answers
@@ -196,17 +187,6 @@ func (s sender) Forward(ctx context.Context, req wire.Message, to store.Receiver
 
 func (sender) Flush() {}
 
-// needed notes what the client must be allowed to do. It is called before anything is sent.
-func needed(req *cqldoor.Request, n need) {
-	if e, ok := req.Link.(*coordinator); ok {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if !slices.Contains(e.needs, n) {
-			e.needs = append(e.needs, n)
-		}
-	}
-}
-
 // respond answers with a RESULT and with the store's warnings. If the store was not asked
 // anything, respond first asks it for the client's rights.
 func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body []byte) error {
@@ -230,80 +210,6 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 	}
 	req.Reply(wire.Message{Op: wire.OpResult, Flags: p.Flags(), Body: body})
 	return nil
-}
-
-// ask asks the store whether the client has the noted permissions. Unless always is set, it does nothing
-// if the door has sent another statement, with which the store has checked them; a statement that reaches
-// no shard sends none. For each need, ask sends a statement on no partition: the store checks the rights,
-// and reads and writes nothing.
-func (e *coordinator) ask(ctx context.Context, v wire.Version, always bool) error {
-	e.mu.Lock()
-	needs := slices.Clone(e.needs)
-	done := e.asked && !always
-	e.mu.Unlock()
-	if done || e.username == "" { // without accounts there are no rights
-		return nil
-	}
-	if err := permitted(ctx, e.Forwarder, v, needs); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	e.asked = true
-	e.mu.Unlock()
-	return nil
-}
-
-// permitted asks the store whether the owner of a link has some permissions.
-func permitted(ctx context.Context, l store.Link, v wire.Version, needs []need) error {
-	for _, n := range needs {
-		q := wire.Query{Text: []byte(n.text()), Params: wire.Params{Consistency: wire.LocalOne}}
-		if _, err := store.Call(ctx, l, v, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// refusal is an error of the door's for a statement whose rights the store would check first.
-// Only clients with those rights may see it.
-type refusal struct {
-	error
-	needs []need
-}
-
-// Unwrap returns the error.
-func (r *refusal) Unwrap() error { return r.error }
-
-// judged returns an error in the form for the client. For a refusal it first asks the store for
-// the client's rights.
-func judged(ctx context.Context, req *cqldoor.Request, err error) error {
-	var r *refusal
-	if !errors.As(err, &r) {
-		return err
-	}
-	if req.Username != "" {
-		if refused := permitted(ctx, req.Link, req.Version, r.needs); refused != nil {
-			return refused
-		}
-	}
-	return r.error
-}
-
-// text returns a statement that needs the permission and reaches no partition.
-func (n need) text() string {
-	t := n.table
-	name := t.Physical()
-	var where []syntax.Relation
-	for _, c := range t.PartitionKey {
-		where = append(where, syntax.Relation{Columns: []string{c.Name}, Op: syntax.OpIn, Values: []syntax.Expr{}})
-	}
-	if !t.Plain() {
-		where = append(where, syntax.Relation{Columns: []string{t.Layout.Column}, Op: syntax.OpIn, Values: []syntax.Expr{}})
-	}
-	if n.writes {
-		return syntax.Print(&syntax.Delete{From: name, Where: where})
-	}
-	return syntax.Print(&syntax.Select{Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: t.PartitionKey[0].Name}}}, From: name, Where: where})
 }
 
 // Send implements store.Link.

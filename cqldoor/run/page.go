@@ -3,16 +3,8 @@
 package run
 
 import (
-	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
-
-// maxResult is the largest number of bytes of rows in a result. Drivers refuse a frame of more
-// than 256 MiB.
-const maxResult = 255 << 20
-
-// errLong refuses a long result that cannot be read in pages, or is not.
-var errLong = wire.Errorf(wire.CodeServer, "evenkeel: the result is longer than the 256 MiB that fit into one message; read it in pages, or less of it")
 
 // rows writes a page of rows as the shards select them. page 0 means all rows.
 func (x *reader) rows(out *output, c plan.Cursor, page int) error {

@@ -14,11 +14,6 @@ import (
 // where these are. Then the door fetches the rows in steps, each row once and only a few rows too
 // many.
 
-// maxHeld is the largest number of bytes of fetched rows that the door holds for one page,
-// besides the part of the page that is written. A step takes half of it and one request an
-// eighth, so that a row may be larger than those before it.
-const maxHeld = 32 << 20
-
 // errWide says that rows were larger than expected.
 var errWide = errors.New("run: rows are too large for a page to be read at once")
 

@@ -18,14 +18,6 @@ import (
 // partition in the model of each table. Without limits the engine has only Cassandra's system
 // keyspaces.
 
-const (
-	// listedKeys is the largest number of partition keys that are listed for one partition because
-	// they have rows. If there are more, only keys with requests are listed.
-	listedKeys = 32
-	// countedKeys is the largest number of partition keys that are counted in one partition.
-	countedKeys = 1000
-)
-
 // keyspaces returns the system keyspaces.
 func (l *limiter) keyspaces() map[string]*schema.Keyspace {
 	if l == nil {
@@ -112,16 +104,16 @@ func (t *table) partitionKeys(out *system.Partition, p *throughput.Partition, se
 	it := t.store.Between(p.From, p.To, &storage.Query{Now: seconds, Static: true, Columns: t.statics()})
 	var there [][]byte
 	for it.NextPartition() {
-		if out.KeyCount == countedKeys {
+		if out.KeyCount == throughput.CountedKeys {
 			out.More = true
 			break
 		}
 		out.KeyCount++
-		if _, key := it.Partition(); len(there) <= listedKeys {
+		if _, key := it.Partition(); len(there) <= throughput.ListedKeys {
 			there = append(there, append([]byte{}, key...))
 		}
 	}
-	if out.KeyCount <= listedKeys {
+	if out.KeyCount <= throughput.ListedKeys {
 		for _, key := range there {
 			add(key, 0, 0)
 		}

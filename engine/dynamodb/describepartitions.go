@@ -17,14 +17,6 @@ import (
 	"github.com/evenkeel/evenkeel/engine/throughput"
 )
 
-const (
-	// listedKeys is the largest number of partition keys that the answer lists for one partition
-	// because they have items. If there are more, the answer lists only keys with requests.
-	listedKeys = 32
-	// countedKeys is the largest number of partition keys that are counted in one partition.
-	countedKeys = 1000
-)
-
 // describePartitions returns the partitions of a table or a global index.
 func (df *definer) describePartitions(q *api.DescribePartitions) (api.Response, error) {
 	t, err := df.tables.named(q.Table)
@@ -89,7 +81,7 @@ func (df *definer) describePartition(sh *shape, ix *index, p *throughput.Partiti
 		return nil, err
 	}
 	out.KeyCount, out.AtLeast = len(there), more
-	if len(there) <= listedKeys {
+	if len(there) <= throughput.ListedKeys {
 		for _, c := range there {
 			add(c, 0, 0)
 		}
@@ -118,7 +110,7 @@ func (df *definer) collectionsBetween(sh *shape, ix *index, from, to []byte) (al
 		return nil, false, err
 	}
 	for ok := it.First(); ok; {
-		if len(all) == countedKeys {
+		if len(all) == throughput.CountedKeys {
 			more = true
 			break
 		}

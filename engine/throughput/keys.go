@@ -4,7 +4,7 @@ package throughput
 
 import "bytes"
 
-// keys counts the partition keys that are requested most in a partition. It has a few counters. A
+// keys counts the partition keys that are requested most in a partition. It has ListedKeys counters. A
 // key without a counter takes over the lowest counter and counts on from its value (Space-Saving).
 // The counts are of windows of ten seconds.
 type keys struct {
@@ -20,9 +20,6 @@ type counter struct {
 	refused int64
 	inherit float64 // the part of units that may belong to another key
 }
-
-// keysKept is the number of keys that are counted at the same time.
-const keysKept = 32
 
 const keyWindow = 10 * second
 
@@ -54,7 +51,7 @@ func (s *keys) add(key []byte, units float64, refused int64, now nano) {
 			least = i
 		}
 	}
-	if n := len(s.current); n < keysKept {
+	if n := len(s.current); n < ListedKeys {
 		if n < cap(s.current) {
 			s.current = s.current[:n+1]
 		} else {

@@ -8,6 +8,15 @@ import (
 	"time"
 )
 
+const (
+	// ListedKeys is the largest number of keys that a partition names because they are requested most, and the
+	// largest number that it names because they are in the table. If more are in the table, it names
+	// only the requested ones.
+	ListedKeys = 32
+	// CountedKeys is the largest number of partition keys that are counted in one partition.
+	CountedKeys = 1000
+)
+
 // Partition is the state of one partition at a moment.
 type Partition struct {
 	// From is the partition's first position; nil in the first partition. To is the first position
@@ -105,5 +114,5 @@ func (s *keys) usage(now nano) []KeyUsage {
 		}
 		return bytes.Compare(a.Key, b.Key)
 	})
-	return all
+	return all[:min(len(all), ListedKeys)]
 }

@@ -405,7 +405,7 @@ func TestHotKeys(t *testing.T) {
 		m.Spend(Write, key(name, fmt.Sprint(i)), 1, start.Add(time.Duration(i)*time.Microsecond))
 	}
 	p := m.Map(start.Add(time.Second))[0]
-	if len(p.Keys) > 2*keysKept || string(p.Keys[0].Key) != string(key("hot", "").collection()) || p.Keys[0].Units < 4500 || p.Keys[0].Units > 5500 {
+	if len(p.Keys) != ListedKeys || string(p.Keys[0].Key) != string(key("hot", "").collection()) || p.Keys[0].Units < 4500 || p.Keys[0].Units > 5500 {
 		t.Errorf("%d keys, the first %q with %v", len(p.Keys), p.Keys[0].Key, p.Keys[0].Units)
 	}
 	if p := m.Map(start.Add(time.Minute))[0]; len(p.Keys) != 0 || p.Write.Units != 0 {
