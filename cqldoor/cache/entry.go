@@ -42,11 +42,6 @@ const (
 	kindRead      = 'r'
 )
 
-// partition returns the hash of a partition.
-func (c *Cache) partition(t *table, key []byte) uint64 {
-	return c.fence.Hash(kindPartition, append(appendLength([]byte(nil), len(t.name)), t.name+string(key)...))
-}
-
 // ask returns what an EXECUTE asks for, or nil if the cache may not answer it.
 func (c *Cache) ask(l *link, st *statement, e *wire.Execute) *asked {
 	p := &e.Params
@@ -57,13 +52,7 @@ func (c *Cache) ask(l *link, st *statement, e *wire.Execute) *asked {
 	if !ok {
 		return nil
 	}
-	// Many drivers send a timestamp with each request. A read does not use it.
-	plain := *e
-	plain.Params.Flags &^= wire.QueryDefaultTimestamp | wire.QuerySerialConsistency
-	text := appendText(nil, l.options.Username)
-	text = appendText(appendText(text, l.options.Startup), l.options.Keyspace)
-	text = append(text, byte(l.options.Version))
-	text = wire.AppendExecute(text, l.options.Version, &plain)
+	text := readKey(l, e)
 	a := &asked{text: text, table: st.table, part: c.partition(st.table, key), epoch: c.fence.Table(st.table.name)}
 	a.hash = c.fence.Hash(kindRead, text)&^(cachefence.Groups-1) | a.part%cachefence.Groups
 	return a
@@ -108,8 +97,3 @@ func whole(resp wire.Message) bool {
 	const changed = 0x0008 // v5: the metadata differ from those that the client has
 	return wire.MetadataFlags(binary.BigEndian.Uint32(resp.Body[4:]))&(wire.MetadataMore|changed) == 0
 }
-
-func appendLength(dst []byte, n int) []byte { return binary.AppendUvarint(dst, uint64(n)) }
-
-// appendText appends a text after its length, so that texts cannot run together.
-func appendText(dst []byte, s string) []byte { return append(appendLength(dst, len(s)), s...) }

@@ -67,7 +67,7 @@ func (l listing) runs(s analysis.Slice, reversed bool) iter.Seq2[timebucket.Run,
 // set, the last ones. It asks the directory only if the slice spans many.
 func (l listing) buckets(s analysis.Slice, down bool, limit int) (out []int64, err error) {
 	first, last := l.t.timing.span(s)
-	if last-first >= timebucket.Few {
+	if !timebucket.Few(first, last) {
 		return l.dir.Buckets(l.t, l.key, first, last, down, limit)
 	}
 	for b := first; b <= last; b++ {

@@ -84,7 +84,7 @@ func TestBucketsOfSlice(t *testing.T) {
 			}
 			var want []int64
 			for b := low; b <= high; b++ {
-				if high-low < timebucket.Few || slices.Contains(dir.all, b) {
+				if timebucket.Few(low, high) || slices.Contains(dir.all, b) {
 					want = append(want, b)
 				}
 			}
@@ -94,7 +94,7 @@ func TestBucketsOfSlice(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Fatalf("%v, want %v", got, want)
 			}
-			if dir.asked > 1+len(want)/8 || high-low < timebucket.Few && dir.asked > 0 {
+			if dir.asked > 1+len(want)/8 || timebucket.Few(low, high) && dir.asked > 0 {
 				t.Fatalf("the directory is asked %d times for %d buckets", dir.asked, len(want))
 			}
 		})

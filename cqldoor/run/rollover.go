@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
-	"github.com/evenkeel/evenkeel/cql/analysis"
-	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
-	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
 // Under strategy rollover, each partition key has a current shard. An insert or update goes there,
@@ -103,21 +100,4 @@ func newRollovers(x *schemas) *rollovers {
 		logs: map[[16]byte]*readLog{}, announced: map[keyShard]*announcement{}, closed: map[keyShard]time.Time{},
 		margin: openingMargin, announcing: announcing, aheadOfClock: aheadOfClock, clockSkew: clockSkew}
 	return o
-}
-
-// draw returns the shard for a write that only adds, with timestamp stamp, at the time now, both in
-// microseconds. The tally is nil if the write goes to an earlier shard than the current one.
-func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stamp, now int64) (int, *tally) {
-	if !rule.On(rule.OpenedBeforeWritten) {
-		return t.Layout.Rolled.Shards(key), nil
-	}
-	n := t.Layout.Rolled.Current(key, min(stamp, now))
-	if n != t.Layout.Rolled.Current(key, now) {
-		return n, nil // stamp is before the opening of the current shard
-	}
-	size := len(key)
-	for i := range b.Mutations {
-		size += len(b.Mutations[i].Value)
-	}
-	return n, &tally{t, key, n, int64(size), now}
 }

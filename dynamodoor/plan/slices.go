@@ -185,7 +185,7 @@ func (p *placement) anyPlace(hash attribute.Value) int {
 // or, if down is set, the last ones in descending order. It asks the directory only if there can be many.
 func (t *timing) in(list timebucket.Directory, i interval, down bool, limit int) (out []int64, err error) {
 	first, last := t.between(i)
-	if last-first >= timebucket.Few {
+	if !timebucket.Few(first, last) {
 		return list(first, last, down, limit)
 	}
 	for b := first; b <= last; b++ {

@@ -8,15 +8,19 @@ import (
 )
 
 const (
-	// Few is the largest number of buckets that a read may span and still be done without a
+	// few is the largest number of buckets that a read may span and still be done without a
 	// directory of buckets.
-	Few = 4
+	few = 4
 
 	// MostPlaces is the largest number of places in a run of several buckets. The first run has
 	// one bucket, because that often suffices, unless the reader says otherwise. Each further run has at least twice as many buckets as the
 	// one before: a partition whose buckets have few rows has many buckets.
 	MostPlaces = 32
 )
+
+// Few reports whether a read from bucket first to bucket last spans so few buckets that it visits all of
+// them and does not ask the directory which ones exist.
+func Few(first, last int64) bool { return last-first < few }
 
 // Directory returns at most limit buckets of a partition, from bucket from up to bucket to, both
 // included. It returns the first ones in ascending order, or, if down is set, the last ones in
@@ -41,7 +45,7 @@ func (g Grid) Runs(first, last int64, down bool, list Directory, least func(read
 		if first > last {
 			return
 		}
-		all := last-first < Few
+		all := Few(first, last)
 		var known []int64
 		if all {
 			for b := first; b <= last; b++ {

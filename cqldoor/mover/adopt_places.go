@@ -6,60 +6,17 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
-	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
 // A table that was sharded by hand has the shard in its partition key already, and applications fill
 // it in. It is adopted as it is: no row moves. Before that, the mover reads the place of every row.
-
-// UsedByHand is the highest shard number that a table may have used before it was adopted. Its
-// application may have had more shards once. Tombstones that are left there would hide rows that a
-// change of layout copies, so new places of adopted tables have higher numbers.
-const UsedByHand = shard.MaxShards
-
-// RefuseAdoption returns all reasons why a table that was sharded by hand cannot be adopted with a
-// layout, or nothing if there is none. ks is the table's keyspace, t the physical table. It does not
-// look at rows.
-func RefuseAdoption(ks *schema.Keyspace, t *schema.Table, l *shard.Layout) []string {
-	var why []string
-	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	if t.View != nil {
-		add("it is a materialized view")
-	}
-	for _, name := range slices.Sorted(maps.Keys(ks.Tables)) {
-		if v := ks.Tables[name].View; v != nil && v.Base == t.Name {
-			add("the materialized view %s shows its column %s; drop the view", name, l.Column)
-		}
-	}
-	for _, i := range t.Indexes {
-		add("it has the index %s: sharded tables have none; drop the index", i.Name)
-	}
-	if len(t.Statics) > 0 {
-		add("it has static columns: each shard of a key has its own, and a key of an adopted table would have one")
-	}
-	if l.Strategy != shard.Random {
-		return why
-	}
-	var open []string
-	for _, c := range t.Regulars {
-		if (c.Type.Collection() || c.Type.Kind == value.UDT) && !c.Type.Frozen {
-			open = append(open, c.Name)
-		}
-	}
-	if len(open) > 0 {
-		add("columns %s are collections or user-defined types that are not frozen: under strategy 'random' every shard has all of them, and here each shard has its own", strings.Join(open, ", "))
-	}
-	return why
-}
 
 // Unseen returns reasons against an adoption that the schema does not show.
 func (m *Mover) Unseen(ctx context.Context, t *schema.Table) ([]string, error) {
@@ -238,88 +195,4 @@ func hashed(t *plan.Table) (names []string) {
 		names = append(names, string(syntax.AppendIdent(nil, by)))
 	}
 	return names
-}
-
-// advice says with which layout the table could be adopted.
-func (c *placeCheck) advice() string {
-	l := c.table.Layout
-	highest, lowest := 0, noShard
-	for _, f := range c.tried() {
-		highest, lowest = max(highest, f.shard), min(lowest, f.shard)
-	}
-	switch {
-	case highest == noShard || lowest < 0:
-		return "Such a row cannot be in an adopted table; delete it, or put it into the shard where it belongs"
-	case lowest == 0:
-		return "evenkeel numbers shards from 1, so a table with a shard 0 cannot be adopted; create a table WITH write_sharding, and copy the rows"
-	}
-	if l.Strategy == shard.Random {
-		return fmt.Sprintf("Give as many 'shards' as there are, or 'base' = the first shard less 1, or delete the row; the highest shard that was met is %d", highest)
-	}
-	if fit := c.fitting(highest); fit != "" {
-		return fmt.Sprintf("All of the %d rows that were tried are where %s puts them", len(c.tried()), fit)
-	}
-	if n := len(c.wrong); c.rows > int64(10*n) && n < mostNamed {
-		return fmt.Sprintf("The other %d rows that were read are in their places: put these rows into theirs, or delete them", c.rows-int64(n))
-	}
-	return "If the shards were drawn, or come from another calculation, adopt the table with 'strategy': 'random'; then a row that is in two shards counts as one, with the later of its cells"
-}
-
-// tried returns the rows that another layout must put where they are.
-func (c *placeCheck) tried() []found { return slices.Concat(c.sample, c.wrong) }
-
-// fitting returns the declaration of another layout that puts all rows which are tried where they
-// are; "": none was found.
-func (c *placeCheck) fitting(highest int) string {
-	const fewest = 10 // rows that chance does not explain
-	rows := c.tried()
-	if len(rows) < fewest || !slices.ContainsFunc(rows, func(f found) bool { return f.shard != rows[0].shard }) {
-		return ""
-	}
-	l := c.table.Layout
-	ns := []int{l.N}
-	for n := max(1, highest-l.Base); n <= min(shard.MaxShards, 2*(highest-l.Base)+10); n++ {
-		ns = append(ns, n)
-	}
-	bys := [][]string{l.By, nil}
-	for _, column := range c.table.Clustering {
-		bys = append(bys, []string{column.Name})
-	}
-	for _, by := range bys {
-		for _, h := range []shard.Hash{l.Hash, shard.Murmur3, shard.CodePoints} {
-			for _, n := range ns {
-				other := *l
-				other.By, other.Hash, other.N = by, h, n
-				if h == shard.CodePoints && !texts(c.table.Table, by) {
-					continue
-				}
-				if t, err := plan.NewTable(c.table.Table, &other); err == nil && !slices.ContainsFunc(rows, func(f found) bool { return shardFor(t, f) != f.shard }) {
-					return adoptionText(&other)
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// texts reports whether the columns by, or all clustering columns, are text.
-func texts(t *schema.Table, by []string) bool {
-	for _, c := range t.Clustering {
-		if (len(by) == 0 || slices.Contains(by, c.Name)) && c.Type.Kind != value.Text && c.Type.Kind != value.Ascii {
-			return false
-		}
-	}
-	return true
-}
-
-// adoptionText returns the declaration with which a table is adopted.
-func adoptionText(l *shard.Layout) string {
-	o := l.Options()
-	o["adopt"] = o["column"]
-	delete(o, "column")
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(o)) {
-		parts = append(parts, "'"+k+"': '"+strings.ReplaceAll(o[k], "'", "''")+"'")
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
 }
