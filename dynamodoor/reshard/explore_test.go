@@ -161,6 +161,7 @@ type world struct {
 	apart   bool // the first change is between two physical tables, of which the first is deleted at the end
 	back    Step // the step in which the change is taken back; None: it is not
 	limit   int
+	told    bool // each next state says what leads to it
 }
 
 // places returns the old and the new place of the item in a change.
@@ -371,7 +372,11 @@ func (w *world) last() int8 {
 // nexts returns all possible next states.
 func (w *world) nexts(s state, prog []program) (out []next) {
 	add := func(n state, wrong string, format string, args ...any) {
-		out = append(out, next{fmt.Sprintf(format, args...), n, wrong})
+		what := ""
+		if w.told {
+			what = fmt.Sprintf(format, args...)
+		}
+		out = append(out, next{what, n, wrong})
 	}
 	for i := range w.ops {
 		o := &s.ops[i]
@@ -624,26 +629,17 @@ func (w *world) explore() (states int, fault []string) {
 		first.view = [2]view{at, {step: Stubbing}}
 		first.at = int8(slices.Index(w.program(), program{'b', at}))
 	}
-	type came struct {
-		from int32
-		what string
-	}
 	prog := w.program()
 	index := map[state]int32{first: 0}
-	all, how := []state{first}, []came{{-1, ""}}
+	all, from := []state{first}, []int32{-1}
 	for i := 0; i < len(all); i++ {
-		for _, n := range w.nexts(all[i], prog) {
+		for k, n := range w.nexts(all[i], prog) {
 			if n.wrong != "" {
-				fault = append(fault, n.what+"  <== "+n.wrong)
-				for at := int32(i); how[at].from >= 0; at = how[at].from {
-					fault = append(fault, how[at].what)
-				}
-				slices.Reverse(fault)
-				return len(all), fault
+				return len(all), w.way(all, from, int32(i), k)
 			}
 			if _, ok := index[n.s]; !ok {
 				index[n.s] = int32(len(all))
-				all, how = append(all, n.s), append(how, came{int32(i), n.what})
+				all, from = append(all, n.s), append(from, int32(i))
 			}
 		}
 		if w.limit > 0 && len(all) > w.limit {
@@ -651,6 +647,21 @@ func (w *world) explore() (states int, fault []string) {
 		}
 	}
 	return len(all), nil
+}
+
+// way returns what leads from the first state to a fault: the k-th state after state i.
+func (w *world) way(all []state, from []int32, i int32, k int) []string {
+	w.told = true
+	defer func() { w.told = false }()
+	prog := w.program()
+	last := w.nexts(all[i], prog)[k]
+	way := []string{last.what + "  <== " + last.wrong}
+	for ; from[i] >= 0; i = from[i] {
+		nexts := w.nexts(all[from[i]], prog)
+		way = append(way, nexts[slices.IndexFunc(nexts, func(n next) bool { return n.s == all[i] })].what)
+	}
+	slices.Reverse(way)
+	return way
 }
 
 var (

@@ -88,7 +88,7 @@ var whatTheOtherIsAsked = [][2]string{
 func TestTwoDoorsAtEachStep(t *testing.T) {
 	step := int64(1)
 	if testing.Short() {
-		step = 3
+		step = 7
 	}
 	for _, change := range whatOneDoorDoes {
 		for _, asked := range whatTheOtherIsAsked {

@@ -296,7 +296,7 @@ func acrossChanges(t *testing.T, rolls bool, occurs ...string) {
 	counts := map[string]int{}
 	worlds := *bucketWorld
 	if testing.Short() {
-		worlds = min(worlds, 3)
+		worlds = min(worlds, 1)
 	}
 	for n := range worlds {
 		history := func(t *testing.T, kind uint64) *bucketHistory {
