@@ -3,13 +3,17 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/partitioner"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // physical is the table of the store that has the rows: its name and columns, and the statements on it.
@@ -208,4 +212,20 @@ func (t *physical) firstKeys() (*Statement, error) {
 	}
 	s.Selectors = append(s.Selectors, column(t.Layout.Column))
 	return newStatement(s)
+}
+
+// Sum returns a checksum of the table's layout, and of the physical table if it is not the first one. So a
+// scan does not go on in the second table of another attempt to change the layout.
+//
+// A scan continues when a key gets another shard under strategy rollover. So the number of shards does
+// not change the checksum. Nor do options on which the shard of a row that is there does not depend.
+func (t *physical) Sum() uint32 {
+	l := *t.Layout
+	l.Keep, l.Fill, l.Max = 0, shard.Fill{}, 0
+	text := l.String()
+	if t.Layout.Keys.Len() > 0 {
+		text += fmt.Sprint(t.Layout.Keys.Texts()) // in the order of the keys
+	}
+	text += string(bytes.TrimRight(t.physicalID[:], "\x00"))
+	return uint32(partitioner.Murmur3([]byte(text)))
 }

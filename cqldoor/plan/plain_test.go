@@ -239,7 +239,7 @@ func TestReadsBetweenTables(t *testing.T) {
 			}
 			by := p.Walked(Cursor{})
 			name, columns := "ks.t", "p, q"
-			if c.step == reshard.Settled {
+			if c.step == reshard.Switched || c.step == reshard.Settled {
 				name, columns = "ks.t_2", "p, q, shard"
 			}
 			walk := p.Walk(by, b.Tokens[0], 10).Statement.Text

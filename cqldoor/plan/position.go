@@ -5,7 +5,6 @@ package plan
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/partitioner"
@@ -121,18 +120,4 @@ func (t *positions) Walks(key [][]byte, n int) bool {
 	}
 	s := t.Layout.Spread(AppendKey(nil, key))
 	return s.Contains(n) || slices.ContainsFunc(s.Rows, func(e shard.RowEpoch) bool { return e.Contains(n) })
-}
-
-// Sum returns a checksum of the table's layout.
-//
-// A scan continues when a key gets another shard under strategy rollover. So the number of shards does
-// not change the checksum. Nor do options on which the shard of a row that is there does not depend.
-func (t *positions) Sum() uint32 {
-	l := *t.Layout
-	l.Keep, l.Fill, l.Max = 0, shard.Fill{}, 0
-	text := l.String()
-	if t.Layout.Keys.Len() > 0 {
-		text += fmt.Sprint(t.Layout.Keys.Texts()) // in the order of the keys
-	}
-	return uint32(partitioner.Murmur3([]byte(text)))
 }

@@ -58,11 +58,12 @@ func (p *Select) cuts(dir Directory, index int, key [][]byte, s analysis.Slice, 
 	return true
 }
 
-// Rowwise reports whether the result depends on each row alone, so that a scan can show the rows of a
-// logical partition in any order.
+// Rowwise reports whether the result depends on each row alone, so that a scan by a table of strategy time
+// can show the rows of a logical partition in any order. It is the same in all steps of a change: the next
+// page of a scan, which another step may answer, must go on in the same way.
 func (p *Select) Rowwise() bool {
 	a := p.Logical
-	return p.seesApart() && !a.Distinct && !a.Grouped && a.PerPartitionLimit == nil && len(a.Sort) == 0
+	return !a.Distinct && !a.Grouped && a.PerPartitionLimit == nil && len(a.Sort) == 0
 }
 
 // ShardSegments yields the segments that have the rows which a table of strategy time puts in one shard

@@ -94,16 +94,23 @@ func (p *Select) Walk(by *Table, r analysis.TokenRange, limit int) Fetch {
 // Walked returns the table whose layout a scan follows from its first page to the last. It is the
 // layout with which the scan began, as long as every partition is still in that layout's places.
 // Walked returns nil if these places are gone, or if the mover empties them.
+//
+// A scan begins by the new layout as soon as reads use the new places alone. Another door can then be
+// one step ahead, and write new partitions there alone. A scan that began so goes on at a door that is one
+// step behind, and while the change is taken back, until a door no longer writes to the new places.
 func (p *Select) Walked(c Cursor) *Table {
 	tables := []*Table{p.Table}
 	if p.from != nil {
-		switch p.Change.Step {
-		case reshard.Settled:
-			tables = []*Table{p.Change.To, p.from}
-		case reshard.Cleaned:
-			tables = []*Table{p.Change.To}
+		old, next := p.from, p.Change.To
+		switch step := p.Change.Step; {
+		case step == reshard.Cleaned:
+			tables = []*Table{next}
+		case step == reshard.Settled, step == reshard.Switched:
+			tables = []*Table{next, old}
+		case step == reshard.Switching, step == reshard.Announced && p.Change.Back:
+			tables = []*Table{old, next}
 		default:
-			tables = []*Table{p.from}
+			tables = []*Table{old}
 		}
 	}
 	if c.Scan == nil {

@@ -19,8 +19,8 @@ func TestWalked(t *testing.T) {
 	}
 	for step, want := range map[reshard.Step]struct{ begins, old, new bool }{ // begins: at the old places
 		reshard.Announced: {true, true, false},
-		reshard.Switching: {true, true, false},
-		reshard.Switched:  {true, true, false},
+		reshard.Switching: {true, true, true},
+		reshard.Switched:  {false, true, true},
 		reshard.Settled:   {false, true, true},
 		reshard.Cleaned:   {false, false, true},
 		reshard.Withdrawn: {true, true, false},

@@ -66,14 +66,18 @@ func (x *reader) shaped(out *output, c plan.Cursor, page int) error {
 		}
 		return s.Row(st.row)
 	}
-	var pause func(at plan.Cursor)
-	if page > 0 && !sel.Selection.Aggregated && !sel.Grouped && len(sel.Sort) == 0 {
-		pause = func(at plan.Cursor) {
+	var early pause
+	if page > 0 && (sel.Grouped || !sel.Selection.Aggregated) && len(sel.Sort) == 0 {
+		early = func(at plan.Cursor) error {
+			if next, err := s.Partition(); err != nil || next == result.Reached {
+				return err
+			}
 			at.Limit, at.PerKey = max(s.Rest().Left, 0), x.bound.PerPartitionLimit
 			out.next(at)
+			return nil
 		}
 	}
-	err := x.each(c, hint, pause, func(st step) (bool, error) {
+	err := x.each(c, hint, early, func(st step) (bool, error) {
 		next, err := take(st)
 		switch {
 		case err != nil:

@@ -24,10 +24,13 @@ type visit func(s step) (bool, error)
 
 var errEnough = errors.New("run: no more rows of the partition are wanted")
 
+// pause ends a page between two partitions. The next page begins at the position.
+type pause func(at plan.Cursor) error
+
 // each visits the merged rows after a cursor, in order, and filters them if the shards have not.
 // hint is how many rows will probably be wanted, 0 for all. If the reading takes long and pause is not
 // nil, each calls pause with the position after a partition, and ends.
-func (x *reader) each(c plan.Cursor, hint int, pause func(at plan.Cursor), f visit) error {
+func (x *reader) each(c plan.Cursor, hint int, pause pause, f visit) error {
 	if x.plan.FilterHere {
 		inner := f
 		f = func(s step) (bool, error) {
@@ -48,8 +51,7 @@ func (x *reader) each(c plan.Cursor, hint int, pause func(at plan.Cursor), f vis
 		if i == c.KeyIndex {
 			at = c
 		} else if pause != nil && x.hurried() {
-			pause(at)
-			return nil
+			return pause(at)
 		}
 		if err := x.look(i); err != nil {
 			return err

@@ -23,6 +23,7 @@ type reads struct {
 	resolver *resolver
 	store    store.Store // may know which nodes have a shard
 	intn     func(n int) int
+	now      func() time.Time
 
 	fanOut   int           // how many fetches of one request may be under way
 	retryFor time.Duration // see Options

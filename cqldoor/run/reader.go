@@ -27,7 +27,7 @@ func (r *reads) newReader(ctx context.Context, l store.Link, v wire.Version, par
 	x := &reader{dir: r.buckets.directory(ctx)}
 	x.fetcher = fetcher{ctx: ctx, reads: r, link: forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.retryFor), memory: newMemory(ctx)}
 	if r.timeout > 0 {
-		x.hurry = time.Now().Add(r.timeout / 2)
+		x.hurry = r.now().Add(r.timeout / 2)
 	}
 	x.params = wire.Params{Consistency: params.Consistency}
 	if p != nil && p.Quorum && rule.On(rule.QuorumInChange) {

@@ -136,7 +136,7 @@ func New(o Options) *Router {
 	place := &placer{drawers: drawers{intn: o.IntN}, clock: clock{now: r.schema.clock.Now}, now: r.schema.clock.Now, rollovers: r.schema.rollovers}
 	bucketed := &buckets{catalogue: catalog.NewBuckets(r.schema.session), session: r.schema.session, applier: apply, uuid: o.UUID}
 	resolve := &resolver{session: r.schema.session, buckets: bucketed}
-	r.reads = &reads{cache: r.cache, buckets: bucketed, resolver: resolve, store: o.Store, intn: o.IntN,
+	r.reads = &reads{cache: r.cache, buckets: bucketed, resolver: resolve, store: o.Store, intn: o.IntN, now: o.Now,
 		fanOut: o.FanOut, retryFor: o.RetryFor, timeout: o.Timeout, held: maxHeld, longest: maxResult}
 	write := &writer{cache: r.cache, applier: apply, placer: place, buckets: bucketed, resolver: resolve, reads: r.reads}
 	answer := &answers{binder: bind, cache: r.cache, writer: write, reads: r.reads}

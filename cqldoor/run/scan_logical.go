@@ -43,7 +43,7 @@ const (
 type ownersScan struct {
 	*reader
 	hint  int
-	pause func(at plan.Cursor) // see reader.each
+	pause pause // see reader.each
 	visit visit
 	by    *plan.Table // the table whose layout the scan follows
 	each  bool        // each physical partition shows its own rows
@@ -62,7 +62,7 @@ type ownership struct {
 }
 
 // owners visits the rows of a scan after a cursor.
-func (x *reader) owners(c plan.Cursor, hint int, pause func(at plan.Cursor), f visit) error {
+func (x *reader) owners(c plan.Cursor, hint int, pause pause, f visit) error {
 	ctx, cancel := context.WithCancel(x.ctx)
 	own := *x
 	own.ctx = ctx
@@ -79,8 +79,9 @@ func (x *reader) owners(c plan.Cursor, hint int, pause func(at plan.Cursor), f v
 			return err
 		}
 		last = &at
-		// A position whose partition is done is its owner, or comes after it, unless the strategy is rollover.
-		if !s.each && !(c.Done && t.Layout.Strategy == shard.Rollover) {
+		// If a page ended between two partitions, the owner of the last one that the scan met may still come:
+		// under strategy rollover, and if the shard that the scan met has only rows that are not shown.
+		if !s.each && !(c.Done && (t.Layout.Strategy == shard.Rollover || t.Hides())) {
 			s.known[string(plan.AppendKey(nil, key))] = &ownership{ready: closed, owner: at}
 		}
 		if on, err := s.show(at, key, c, hint); err != nil || !on {
@@ -176,8 +177,7 @@ func (s *ownersScan) inOrder(met []candidate) (bool, error) {
 			}
 		}
 		if s.pause != nil && s.hurried() {
-			s.pause(plan.Cursor{Scan: t.at.Key, Layout: s.by.Sum(), Done: true})
-			return false, nil
+			return false, s.pause(plan.Cursor{Scan: t.at.Key, Layout: s.by.Sum(), Done: true})
 		}
 	}
 	return true, nil

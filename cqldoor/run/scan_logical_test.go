@@ -14,6 +14,7 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
@@ -135,7 +136,8 @@ func TestScansReadAhead(t *testing.T) {
 // the time of the request is short. The scan goes on after it, also if it showed no row: all pages together have
 // the rows of the scan in one page, in its order.
 func TestScansPause(t *testing.T) {
-	for _, layout := range []string{"'shards': '16'", "'strategy': 'rollover', 'rows': '10'", "'strategy': 'time', 'by': 'c', 'bucket': '1h', 'shards': '3'"} {
+	const remains = "'strategy': 'calculated', 'shards': '8'" // with rows that are in other shards, too
+	for _, layout := range []string{"'shards': '16'", remains, "'strategy': 'rollover', 'rows': '10'", "'strategy': 'time', 'by': 'c', 'bucket': '1h', 'shards': '3'"} {
 		t.Run(layout, func(t *testing.T) {
 			s := newScene(t, embedded(t))
 			r := rand.New(rand.NewPCG(1, uint64(len(layout))))
@@ -149,12 +151,26 @@ func TestScansPause(t *testing.T) {
 					}
 				}
 			}
+			if layout == remains {
+				s.publish(table, func(e *catalog.Entry) *catalog.Entry {
+					l := *e.Layout
+					l.Remains = true
+					return e.With(&l)
+				})
+				for p := range 25 {
+					for range 6 {
+						s.must(s.direct, fmt.Sprintf("INSERT INTO %s (p, c, shard, v) VALUES (%d, %d, %d, 3) USING TIMESTAMP 1", table, p, -1_200_000*(1+r.IntN(20)), 1+r.IntN(8)))
+					}
+				}
+			}
 			empty := 0
 			for _, text := range []string{
 				"SELECT DISTINCT p FROM " + table,
 				"SELECT p, c FROM " + table + " PER PARTITION LIMIT 2",
 				"SELECT p, c FROM " + table + " PER PARTITION LIMIT 2 LIMIT 11",
 				"SELECT p, c FROM " + table + " WHERE v = 3 PER PARTITION LIMIT 3 ALLOW FILTERING",
+				"SELECT p, count(*), max(c) FROM " + table + " GROUP BY p",
+				"SELECT p, c, max(v) FROM " + table + " GROUP BY p, c PER PARTITION LIMIT 2 LIMIT 23",
 			} {
 				s.router.reads.timeout = 0
 				whole := s.must(s.v5, text)
@@ -175,6 +191,17 @@ func TestScansPause(t *testing.T) {
 				}
 				if least := len(whole.Rows) / 4; pages < least {
 					t.Errorf("%s: %d pages, not %d: they did not pause", text, pages, least)
+				}
+				for range 4 { // some pages pause at once, and the next one has all the rest
+					left := r.IntN(2 * pages)
+					rest := s.pages(func(state []byte) (*difftest.Answer, error) {
+						s.router.reads.timeout = time.Duration(min(1, left))
+						left = max(0, left-1)
+						return s.v5.Query(difftest.Request{Query: text, PageSize: 1000, State: state})
+					})
+					if fmt.Sprint(rest.Rows) != fmt.Sprint(whole.Rows) {
+						t.Errorf("%s: the pages have %d rows, the whole has %d:\n%v\n%v", text, len(rest.Rows), len(whole.Rows), rest.Rows, whole.Rows)
+					}
 				}
 			}
 			if empty < 10 {

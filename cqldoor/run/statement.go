@@ -48,8 +48,9 @@ type batchPlan struct {
 	writes  []*plan.Write
 }
 
-// merged returns the statement of one shard in the form that can continue from a cursor of
-// another statement on the table. It returns nil if the request has no such cursor.
+// merged returns a statement that the store answers by itself, of one shard or a scan, in the form that can
+// continue from a cursor: of another statement on the table, or of a scan that began during a change of the
+// layout. It returns nil if the request has no such cursor.
 func (s *statement) merged(params *wire.Params) (*statement, error) {
 	if !s.goesOn(params) {
 		return nil, nil
@@ -64,9 +65,9 @@ func (s *statement) merged(params *wire.Params) (*statement, error) {
 	return &m, err
 }
 
-// goesOn says whether the statement of one shard must continue from a cursor.
+// goesOn says whether a statement that the store answers by itself must continue from a cursor.
 func (s *statement) goesOn(params *wire.Params) bool {
-	return s.sel != nil && s.sel.Access == plan.One && params.Has(wire.QueryPagingState) && plan.IsCursor(s.sel.Table.Identity(), params.PagingState)
+	return s.sel != nil && (s.sel.Access == plan.One || s.sel.Access == plan.Scan) && params.Has(wire.QueryPagingState) && plan.IsCursor(s.sel.Table.Identity(), params.PagingState)
 }
 
 // newStatement parses, analyses and plans a statement.

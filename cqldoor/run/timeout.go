@@ -5,7 +5,6 @@ package run
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
@@ -34,4 +33,4 @@ func (e *coordinator) late(req *cqldoor.Request) *wire.Error {
 
 // hurried says that a page should end soon. The next page of a statement that names many partitions with few
 // rows can begin where this one ends; a page that takes too long is an error.
-func (x *reader) hurried() bool { return !x.hurry.IsZero() && time.Now().After(x.hurry) }
+func (x *reader) hurried() bool { return !x.hurry.IsZero() && x.reads.now().After(x.hurry) }
