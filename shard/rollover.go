@@ -201,6 +201,14 @@ func (r *Rolled) Reached(key []byte, stamp int64) []int {
 	return out
 }
 
+// Earliest returns the earliest timestamp that a cell of a key's shard can have.
+func (r *Rolled) Earliest(key []byte, n int) int64 {
+	if of := r.of(key); n >= 2 && n <= len(of)+1 {
+		return of[n-2].From
+	}
+	return math.MinInt64
+}
+
 // last returns the highest shard of any key.
 func (r *Rolled) last() int {
 	if r == nil {

@@ -295,7 +295,7 @@ func TestSurvey(t *testing.T) {
 }
 
 // TestCopyOfWhatExpires copies a row to a place of strategy rollover. What expires goes to all shards of the
-// key, and the rest to one that takes cells of any time.
+// key that were open at its time, and the rest to one that takes cells of any time.
 func TestCopyOfWhatExpires(t *testing.T) {
 	w, _ := newShardedWorld(t)
 	e := w.plainEntry()
@@ -341,9 +341,14 @@ func TestCopyOfWhatExpires(t *testing.T) {
 			t.Fatalf("the place is %+v", at)
 		}
 		got := shards(table.copyTo(r, at))
-		if len(got["INSERT"]) != 1 || !reflect.DeepEqual(got["UPDATE"], []int{1, 2, 3, 4}) {
+		if len(got["INSERT"]) != 1 || !reflect.DeepEqual(got["UPDATE"], []int{1, 3, 4}) {
 			t.Fatalf("the row is written to %v", got)
 		}
+		r.cells[0].time = 100
+		if late := shards(table.copyTo(r, at)); !reflect.DeepEqual(late["UPDATE"], []int{1, 2, 3, 4}) {
+			t.Fatalf("with a cell from the opening of shard 2, it is written to %v", late)
+		}
+		r.cells[0].time = 7
 		lasting[got["INSERT"][0]] = true
 		r.cells[0].ttl = 0
 		r.cells[1].time = 7

@@ -214,21 +214,24 @@ func using(time int64, ttl int32) statement {
 
 // copyTo returns the statements that write a row to a place with the write times of its cells. The
 // store must apply all of them or none. As with clients' writes, strategy rollover wants what expires in
-// all shards of the key: it hides older versions there for ever.
+// all shards of the key that can have older versions: it hides these there for ever. No cell goes to a shard that
+// opened after the cell's time: earlier deletions do not reach the shard.
 func (t *Table) copyTo(r *row, to place) []statement {
 	switch {
 	case !r.there:
 		return nil
 	case to.shard != plan.AnyShard:
-		return t.writes(r, to, func(int32) bool { return true })
+		return t.writes(r, to, func(int64, int32) bool { return true })
 	}
-	lasting := func(ttl int32) bool { return ttl == 0 }
+	lasting := func(_ int64, ttl int32) bool { return ttl == 0 }
 	one := to
 	one.shard = t.copiedTo(r, to)
 	parts := t.writes(r, one, lasting)
 	in := t.partitions(r, to)
+	rolled, key := t.rollovers.Rolled(t.of(to.side).PhysicalID()), plan.AppendKey(nil, r.key)
 	for _, each := range in {
-		parts = append(parts, t.writes(r, each, func(ttl int32) bool { return ttl > 0 })...)
+		earliest := rolled.Earliest(key, each.shard)
+		parts = append(parts, t.writes(r, each, func(time int64, ttl int32) bool { return ttl > 0 && time >= earliest })...)
 	}
 	for i := range parts {
 		parts[i].logged = len(in) > 1
@@ -236,13 +239,13 @@ func (t *Table) copyTo(r *row, to place) []statement {
 	return parts
 }
 
-// writes returns the statements of copyTo that write one physical partition. It leaves out what lives for
-// a time that is not wanted; 0: for ever.
-func (t *Table) writes(r *row, at place, wanted func(ttl int32) bool) []statement {
+// writes returns the statements of copyTo that write one physical partition. It leaves out what is not wanted, by
+// its timestamp and its time to live; 0: for ever.
+func (t *Table) writes(r *row, at place, wanted func(time int64, ttl int32) bool) []statement {
 	var parts []statement
 	columns := at.columnsOf(r)
 	written := make([]bool, len(columns))
-	if time, ttl := t.marker(r); r.clustering != nil && wanted(ttl) {
+	if time, ttl := t.marker(r); r.clustering != nil && wanted(time, ttl) {
 		// One INSERT writes the marker and the cells of the same time, as the original INSERT did.
 		named := at.whole(r)
 		values := at.bind(r, nil)
@@ -259,7 +262,7 @@ func (t *Table) writes(r *row, at place, wanted func(ttl int32) bool) []statemen
 	}
 	for i := range columns {
 		c := r.cells[i]
-		if c.value == nil || written[i] || !wanted(c.ttl) {
+		if c.value == nil || written[i] || !wanted(c.time, c.ttl) {
 			continue
 		}
 		u := using(c.time, c.ttl)

@@ -211,6 +211,17 @@ func (a Picture) split() (lasting, expiring Picture) {
 	return lasting, expiring
 }
 
+// from returns the cells that are not older than a time.
+func (a Picture) from(earliest int64) Picture {
+	out := Picture{There: a.There, Cells: make([]Cell, len(a.Cells))}
+	for i, x := range a.Cells {
+		if x.Time >= earliest {
+			out.Cells[i] = x
+		}
+	}
+	return out
+}
+
 // Age returns the time of the oldest cell, and the longest time to live of all cells: 0 means for
 // ever. Without cells the time is none.
 func (a Picture) Age(none int64) (oldest int64, ttl int32) {

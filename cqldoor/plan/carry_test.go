@@ -51,12 +51,17 @@ func TestPutUnderRollover(t *testing.T) {
 		}
 		used[one[0]] = true
 		cells.Cells[0].TTL = 60
-		if got := places(c.Put(&m, m.New, cells, true, 5, 0)); !reflect.DeepEqual(got, []int{one[0], 1, 2, 3, 4}) {
+		if got := places(c.Put(&m, m.New, cells, true, 5, 0)); !reflect.DeepEqual(got, []int{one[0], 1, 3, 4}) {
 			t.Errorf("a marker that stays, and a cell that expires, are put into %v", got)
 		}
-		if got := places(c.Put(&m, m.New, cells, true, 5, 60)); !reflect.DeepEqual(got, []int{1, 1, 2, 2, 3, 3, 4, 4}) {
+		if got := places(c.Put(&m, m.New, cells, true, 5, 60)); !reflect.DeepEqual(got, []int{1, 1, 3, 3, 4, 4}) {
 			t.Errorf("a marker and a cell that expire are put into %v", got)
 		}
+		cells.Cells[0].Time = 100
+		if got := places(c.Put(&m, m.New, cells, true, 5, 60)); !reflect.DeepEqual(got, []int{1, 1, 2, 3, 3, 4, 4}) {
+			t.Errorf("a cell from the opening of shard 2, and an older marker, are put into %v", got)
+		}
+		cells.Cells[0].Time = 7
 		restore := rule.Off(rule.BroadcastExpiring)
 		if got := places(c.Put(&m, m.New, cells, false, 5, 0)); !reflect.DeepEqual(got, one[:1]) {
 			t.Errorf("without the rule it is put into %v", got)

@@ -144,7 +144,8 @@ func (c *Change) Partitions(key [][]byte, at Place) []Place {
 
 // Put returns the writes that put cells of a row into one of its places, with their own times. If
 // marker is set, the row's marker gets the time at and lives for ttl seconds. As with clients' writes,
-// strategy rollover wants what expires in all shards of the key: it hides older versions there for ever.
+// strategy rollover wants what expires in all shards of the key that can have older versions: it hides these
+// there for ever. No cell goes to a shard that opened after the cell's time: earlier deletions do not reach the shard.
 func (c *Change) Put(m *Moved, to Place, i Picture, marker bool, at int64, ttl int32) []Mutation {
 	carrier := c.Carrier(m.Clustering == nil)
 	if to.Shard != AnyShard {
@@ -155,7 +156,8 @@ func (c *Change) Put(m *Moved, to Place, i Picture, marker bool, at int64, ttl i
 	lasting, expiring := i.split()
 	out := carrier.Put(m, one, lasting, marker && ttl == 0, at, 0)
 	for _, each := range c.Partitions(m.Key, to) {
-		out = append(out, carrier.Put(m, each, expiring, marker && ttl > 0, at, ttl)...)
+		earliest := t.Layout.Rolled.Earliest(AppendKey(nil, m.Key), each.Shard)
+		out = append(out, carrier.Put(m, each, expiring.from(earliest), marker && ttl > 0 && at >= earliest, at, ttl)...)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ package run
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/reshard"
 )
+
+var historySeed = flag.Uint64("history.seed", 1, "the seed of the histories across changes of layout")
 
 // twin draws statements on a table and executes each on it and on a table that nobody changes.
 // The answers must be equal.
@@ -228,7 +231,7 @@ func historiesAfter(t *testing.T, doors []*gocql.Session, sharding, columns stri
 		exec(t, s, "DROP TABLE "+changed)
 		exec(t, s, "CREATE TABLE "+changed+" ("+columns+and+"write_sharding = "+sharding)
 	}
-	h := &twin{t: t, doors: doors, r: rand.New(rand.NewPCG(1, 13)), scale: scale}
+	h := &twin{t: t, doors: doors, r: rand.New(rand.NewPCG(*historySeed, 13)), scale: scale}
 	l := &lived{t: t, table: changed, doors: doors}
 	rolls := sharding != "" || len(doors) > 1
 	for _, change := range changes {
