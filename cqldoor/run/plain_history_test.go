@@ -145,7 +145,7 @@ func (h *twin) step(text string, unordered bool) {
 func TestHistoriesAcrossPlain(t *testing.T) { onStores(t, historiesAcrossPlain) }
 
 func historiesAcrossPlain(t *testing.T, st store.Store) {
-	historiesAcross(t, st, "p int, c int, v text, n int, PRIMARY KEY (p, c))", 1, "'shards': '5'", "'shards': '8'", "", "'shards': '4'", rolledBack, "'shards': '2'", "")
+	historiesAcross(t, startSessions(t, st, 1), "p int, c int, v text, n int, PRIMARY KEY (p, c))", 1, "'shards': '5'", "'shards': '8'", "", "'shards': '4'", rolledBack, "'shards': '2'", "")
 }
 
 // rolledBack stands for a change that is taken back. The change's options follow it; if none follow, the change
@@ -159,9 +159,10 @@ func TestHistoriesAcrossTime(t *testing.T) { onStores(t, historiesAcrossTime) }
 func historiesAcrossTime(t *testing.T, st store.Store) {
 	const hashed = "'strategy': 'calculated', 'shards': '3'"
 	timed := func(rest string) string { return "'strategy': 'time', 'by': 'c', " + rest }
-	historiesAcross(t, st, "p int, c timestamp, v text, n int, PRIMARY KEY (p, c))", 24_000,
+	doors := startSessions(t, st, 1)
+	historiesAcross(t, doors, "p int, c timestamp, v text, n int, PRIMARY KEY (p, c))", 24_000,
 		timed("'bucket': '1m', 'shards': '2'"), "'bucket': '3m'", "'bucket': '1m', 'shards': '5'", hashed, timed("'bucket': '2m'"), rolledBack, "'shards': '3'", "")
-	historiesAcross(t, st, "p int, c timestamp, v text, n int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c DESC)", 24_000,
+	historiesAcross(t, doors, "p int, c timestamp, v text, n int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c DESC)", 24_000,
 		hashed, timed("'bucket': '1m'"), "'bucket': '2m', 'shards': '2'", "", timed("'bucket': '5m'"), hashed+", 'column': 'salt'", "'column': 'pepper'")
 }
 
@@ -177,12 +178,13 @@ func historiesAcrossRollover(t *testing.T, st store.Store) {
 		hashed  = "'strategy': 'calculated', 'shards': '3'"
 		timed   = "'strategy': 'time', 'by': 'c', 'bucket': '2m'"
 	)
+	doors := startSessions(t, st, 1)
 	for _, changes := range [][]string{
 		{hashed, "'shards': '4'", rolledBack + rolls, rolls, "'rows': '20', 'max': '5'", hashed},
 		{timed, rolls, timed},
 		{rolledBack, "", rolls, rolledBack, hashed},
 	} {
-		historiesAfter(t, startSessions(t, st, 1), "{"+rolls+"}", columns, 24_000, changes...)
+		historiesAfter(t, doors, "{"+rolls+"}", columns, 24_000, changes...)
 	}
 }
 
@@ -196,7 +198,8 @@ func TestHistoriesAcrossRolloverInAFleet(t *testing.T) {
 		hashed, rolledBack+rolls, rolls, "'strategy': 'time', 'by': 'c', 'bucket': '2m'", rolls, "")
 }
 
-// startSessions starts doors, and returns sessions with them. A single door is the only one that can use the store.
+// startSessions starts doors, and returns sessions with them. A single door is the only one that can use the store
+// until the test ends.
 func startSessions(t *testing.T, st store.Store, doors int) (all []*gocql.Session) {
 	if doors == 1 {
 		return []*gocql.Session{session(t, serveDoor(t, st, startRouter(t, st)), 5)}
@@ -209,8 +212,8 @@ func startSessions(t *testing.T, st store.Store, doors int) (all []*gocql.Sessio
 
 // historiesAcross executes random statements on two tables of some columns, before, during and after
 // changes of the layout of one of them.
-func historiesAcross(t *testing.T, st store.Store, columns string, scale int, changes ...string) {
-	historiesAfter(t, startSessions(t, st, 1), "", columns, scale, changes...)
+func historiesAcross(t *testing.T, doors []*gocql.Session, columns string, scale int, changes ...string) {
+	historiesAfter(t, doors, "", columns, scale, changes...)
 }
 
 // historiesAfter is historiesAcross for a table that begins with strategy rollover, if sharding is given. There
