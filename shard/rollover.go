@@ -12,7 +12,7 @@ import (
 // the next shard. The fields are targets, not limits.
 type Fill struct {
 	Rows  int64 // 0: not counted
-	Bytes int64 // of values; 0: not counted
+	Bytes int64 // of keys and values; 0: not counted
 }
 
 // Part returns how much of a shard rows with so many bytes in all fill; 1: all of it.

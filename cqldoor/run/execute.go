@@ -107,8 +107,3 @@ func (x *executes) executeFresh(ctx context.Context, req *cqldoor.Request, k *kn
 	x.carryExecute(ctx, req, s)
 	return nil
 }
-
-func unprepared(id []byte) error {
-	return &wire.Error{Code: wire.CodeUnprepared, ID: append([]byte(nil), id...),
-		Message: "Prepared query with ID " + hexID(id) + " not found (either the query was not prepared on this host (maybe the host has been restarted?) or you have prepared too many queries and it has been evicted from the internal cache)"}
-}

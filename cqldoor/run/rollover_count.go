@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"sync"
 
+	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/shard"
@@ -73,6 +74,20 @@ func (a *fills) count(w *tally) *fill {
 	}
 	f.next = 1e18 // until the door has looked
 	return f
+}
+
+// writtenBytes returns how many bytes of keys and values a write brings.
+func writtenBytes(key []byte, b *analysis.BoundWrite) int64 {
+	n := len(key)
+	for _, row := range b.Rows.All() {
+		for _, v := range row {
+			n += len(v)
+		}
+	}
+	for i := range b.Mutations {
+		n += len(b.Mutations[i].Value)
+	}
+	return int64(n)
 }
 
 // firstLook is the fullness at which a door first looks at a shard.

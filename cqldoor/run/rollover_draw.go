@@ -18,9 +18,5 @@ func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stam
 	if n != t.Layout.Rolled.Current(key, now) {
 		return n, nil // stamp is before the opening of the current shard
 	}
-	size := len(key)
-	for i := range b.Mutations {
-		size += len(b.Mutations[i].Value)
-	}
-	return n, &tally{t, key, n, int64(size), now}
+	return n, &tally{t, key, n, writtenBytes(key, b), now}
 }

@@ -5,7 +5,6 @@ package throughput
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 	"sort"
 )
 
@@ -131,20 +130,4 @@ func (p *partition) place(k Key, n int64, draw uint64) {
 	if n > 0 {
 		p.placed.offer(k, draw)
 	}
-}
-
-// Partitions returns the number of partitions that a table with these settings begins with.
-func (l Limits) Partitions(s Settings) int {
-	l = l.WithDefaults()
-	at := s.Provisioned
-	if s.OnDemand {
-		at = l.Fresh
-	}
-	return l.needed(Rate{Read: max(at.Read, s.Warm.Read), Write: max(at.Write, s.Warm.Write)})
-}
-
-// needed returns the number of partitions that can take a throughput that is spread evenly.
-func (l Limits) needed(t Rate) int {
-	n := math.Ceil(max(t.Read/l.Partition.Read, t.Write/l.Partition.Write, 1))
-	return int(min(n, MaxPartitions))
 }
