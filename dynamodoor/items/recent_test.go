@@ -76,7 +76,7 @@ func TestRecentBuckets(t *testing.T) {
 			},
 		})
 	})
-	if known == 0 {
+	if known == 0 && !testing.Short() { // then few histories are drawn
 		t.Error("nothing was kept")
 	}
 }
