@@ -550,3 +550,31 @@ func TestOrderWhileWaitingForDoors(t *testing.T) {
 	}
 	w.same("moved", want, w.entry().Layout)
 }
+
+// TestCleanAheadOfClock changes the layout of a table whose clients' clocks are ahead of the store's. Nothing is
+// left at the old places, in partitions that stay and in those that go.
+func TestCleanAheadOfClock(t *testing.T) {
+	from := &shard.Layout{N: 3, Column: "shard"}
+	w := newWorld(t, from)
+	old := w.plan(from)
+	ahead := bigint(time.Now().Add(time.Hour).UnixMicro())
+	for k := range 3 {
+		key := [][]byte{i32(k)}
+		w.exec("UPDATE k.t USING TIMESTAMP ? SET s = 'static' WHERE k = ? AND shard = ?", ahead, key[0], i32(old.Home(key)))
+		for i := range 20 {
+			c := []byte(fmt.Sprint("row ", i))
+			at := i32(old.ShardOfRow(key, [][]byte{c, i32(0)}))
+			w.exec("INSERT INTO k.t (k, shard, c, d, a) VALUES (?, ?, ?, 0, 'x') USING TIMESTAMP 1000", key[0], at, c)
+			w.exec("UPDATE k.t USING TIMESTAMP ? SET b = 1 WHERE k = ? AND shard = ? AND c = ? AND d = 0", ahead, key[0], at, c)
+		}
+	}
+	want := w.contents(from)
+	for _, asked := range []*shard.Layout{{N: 7, Column: "shard"}, {N: 2, Column: "shard"}} {
+		m := w.mover(w.store, alone{})
+		w.start(m, asked)
+		if err := m.Run(t.Context(), "k", "t"); err != nil {
+			t.Fatal(err)
+		}
+		w.same(fmt.Sprint(asked), want, w.entry().Layout)
+	}
+}

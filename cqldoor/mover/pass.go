@@ -148,9 +148,7 @@ func (p *pass) text(s *side) string {
 	}
 	switch p.work {
 	case reshard.Clean, reshard.Discard:
-		if s.statics == 0 {
-			return s.keys
-		}
+		return s.times
 	}
 	return s.full
 }
@@ -187,7 +185,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 	before := *c
 	last := int64(math.MinInt64)
 	var partition [][]byte // of the previous row
-	skip := false          // the whole partition was deleted
+	var gone int64         // the time at which the whole partition was deleted; 0: it was not
 	for state := []byte(nil); ; {
 		if err := p.pace.rest(ctx, pageRows/unitRows); err != nil {
 			return err
@@ -218,17 +216,17 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 			n := len(s.physical.PartitionKey)
 			if fresh := !same(partition, raw[1:n+1]); fresh {
 				p.finish(ctx, work, &open)
-				partition, skip = raw[1:n+1], p.leaves(&r)
-				switch {
-				case skip:
-					work.do(func() error {
-						return p.write(ctx, []statement{p.table.removePartition(&r, p.stamps().UnixMicro())})
-					})
-				case len(statics) > 0 && occupied(statics):
-					p.take(ctx, work, &open, &row{key: r.key, at: r.at, there: true, cells: statics}, c)
+				partition, gone = raw[1:n+1], 0
+				if p.leaves(&r) {
+					at := p.stamps().UnixMicro()
+					gone = at
+					work.do(func() error { return p.write(ctx, []statement{p.table.removePartition(&r, at)}) })
+				}
+				if static := (&row{key: r.key, at: r.at, there: true, cells: statics}); occupied(statics) && static.outlives(gone) {
+					p.take(ctx, work, &open, static, c)
 				}
 			}
-			if r.there && !skip {
+			if r.there && r.outlives(gone) {
 				p.take(ctx, work, &open, &r, c)
 			}
 		}

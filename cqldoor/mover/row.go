@@ -64,6 +64,16 @@ func cells(columns []*schema.Column) string {
 	return b.String()
 }
 
+// written returns what cells returns, but selects each write time in the place of the value, too.
+func written(columns []*schema.Column) string {
+	var b strings.Builder
+	for _, c := range columns {
+		n := ident(c)
+		b.WriteString(", WRITETIME(" + n + "), WRITETIME(" + n + "), TTL(" + n + ")")
+	}
+	return b.String()
+}
+
 func equal(columns []*schema.Column) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -178,6 +188,19 @@ func (r *row) merge(o *row) {
 		}
 	}
 }
+
+// newest returns the write time of the newest cell, or the time least if no cell is newer.
+func (r *row) newest(least int64) int64 {
+	for _, c := range r.cells {
+		if c.value != nil {
+			least = max(least, c.time)
+		}
+	}
+	return least
+}
+
+// outlives reports whether the row has a cell that a deletion at a time leaves. 0 stands for no deletion.
+func (r *row) outlives(deleted int64) bool { return deleted == 0 || r.newest(deleted) > deleted }
 
 // alike reports whether two places hold the same values and write times for a row.
 func alike(a, b *row) bool {

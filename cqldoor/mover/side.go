@@ -22,11 +22,12 @@ type side struct {
 	columns []*schema.Column // the columns besides the key: statics, then regulars
 	statics int              // number of static columns
 
-	keys string // SELECT of the key only, without WHERE
-	full string // SELECT of all columns, without WHERE
-	row  string // SELECT of one row's regular columns
-	rows string // SELECT of the regular columns of several rows of a partition, clustering columns first; empty: no clustering columns
-	stat string // SELECT of one partition's static columns
+	keys  string // SELECT of the key only, without WHERE
+	full  string // SELECT of all columns, without WHERE
+	times string // like full, with the write time of each cell in the place of its value
+	row   string // SELECT of one row's regular columns
+	rows  string // SELECT of the regular columns of several rows of a partition, clustering columns first; empty: no clustering columns
+	stat  string // SELECT of one partition's static columns
 }
 
 func newSide(physical *schema.Table, plain bool) *side {
@@ -37,6 +38,7 @@ func newSide(physical *schema.Table, plain bool) *side {
 	key := slices.Concat(physical.PartitionKey, physical.Clustering)
 	s.keys = "SELECT " + s.token() + ", " + list(key) + " FROM " + s.name
 	s.full = "SELECT " + s.token() + ", " + list(key) + cells(s.columns) + " FROM " + s.name
+	s.times = "SELECT " + s.token() + ", " + list(key) + written(s.columns) + " FROM " + s.name
 	s.row = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Regulars) + " FROM " + s.name + " WHERE " + equal(key)
 	switch c := physical.Clustering; len(c) {
 	case 0:

@@ -181,12 +181,12 @@ func (p *pass) copy(ctx context.Context, rows []*row, to place) error {
 }
 
 // remove deletes rows that were left behind, or copies. No row of their key comes to this place
-// again, so the deletions may be newer than every write.
+// again, so the deletions may be newer than every write. A client's timestamp may be ahead of the store's clock.
 func (p *pass) remove(ctx context.Context, rows []*row) error {
 	now := p.stamps().UnixMicro()
 	var parts []statement
 	for _, r := range rows {
-		parts = append(parts, p.table.remove(r, now))
+		parts = append(parts, p.table.remove(r, r.newest(now)))
 	}
 	return p.write(ctx, parts)
 }
