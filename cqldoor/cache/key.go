@@ -15,8 +15,8 @@ func (c *Cache) partition(t *table, key []byte) uint64 {
 	return c.fence.Hash(kindPartition, append(appendLength([]byte(nil), len(t.name)), t.name+string(key)...))
 }
 
-// readKey returns the key of a read in the cache. Only one account, with one protocol version and one keyspace, can
-// ask for it. Many drivers send a timestamp with each request; a read does not use it.
+// readKey returns the key under which the cache keeps the answer to a read. The key contains the account, the protocol
+// version and the keyspace. Many drivers send a timestamp with each request. A read does not use it, so the key has none.
 func readKey(l *link, e *wire.Execute) []byte {
 	plain := *e
 	plain.Params.Flags &^= wire.QueryDefaultTimestamp | wire.QuerySerialConsistency

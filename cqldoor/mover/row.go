@@ -54,22 +54,18 @@ func list(columns []*schema.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// cells returns the selectors of columns, each with its write time and its time to live.
-func cells(columns []*schema.Column) string {
+// cells returns selectors of the value, the write time and the time to live of each column. If times is set, it
+// selects the write time in the place of the value, because the caller does not need the value.
+func cells(columns []*schema.Column, times bool) string {
 	var b strings.Builder
 	for _, c := range columns {
 		n := ident(c)
-		b.WriteString(", " + n + ", WRITETIME(" + n + "), TTL(" + n + ")")
-	}
-	return b.String()
-}
-
-// written returns what cells returns, but selects each write time in the place of the value, too.
-func written(columns []*schema.Column) string {
-	var b strings.Builder
-	for _, c := range columns {
-		n := ident(c)
-		b.WriteString(", WRITETIME(" + n + "), WRITETIME(" + n + "), TTL(" + n + ")")
+		written := "WRITETIME(" + n + ")"
+		value := n
+		if times {
+			value = written
+		}
+		b.WriteString(", " + value + ", " + written + ", TTL(" + n + ")")
 	}
 	return b.String()
 }
@@ -189,7 +185,7 @@ func (r *row) merge(o *row) {
 	}
 }
 
-// newest returns the write time of the newest cell, or the time least if no cell is newer.
+// newest returns the write time of the newest cell. If no cell is newer than least, it returns least.
 func (r *row) newest(least int64) int64 {
 	for _, c := range r.cells {
 		if c.value != nil {
@@ -199,7 +195,8 @@ func (r *row) newest(least int64) int64 {
 	return least
 }
 
-// outlives reports whether the row has a cell that a deletion at a time leaves. 0 stands for no deletion.
+// outlives reports whether a deletion with a timestamp leaves a cell of the row. The timestamp 0 means that there is
+// no deletion.
 func (r *row) outlives(deleted int64) bool { return deleted == 0 || r.newest(deleted) > deleted }
 
 // alike reports whether two places hold the same values and write times for a row.
@@ -236,9 +233,9 @@ func using(time int64, ttl int32) statement {
 }
 
 // copyTo returns the statements that write a row to a place with the write times of its cells. The
-// store must apply all of them or none. As with clients' writes, strategy rollover wants what expires in
-// all shards of the key that can have older versions: it hides these there for ever. No cell goes to a shard that
-// opened after the cell's time: earlier deletions do not reach the shard.
+// store must apply all of them or none. Under strategy rollover, a cell that expires goes to each shard that can have
+// an older version of it, as a client's write does: there it hides the older version for ever. No cell goes to a shard
+// that opened after the cell's time, because deletions from before the opening do not reach that shard.
 func (t *Table) copyTo(r *row, to place) []statement {
 	switch {
 	case !r.there:
@@ -262,8 +259,8 @@ func (t *Table) copyTo(r *row, to place) []statement {
 	return parts
 }
 
-// writes returns the statements of copyTo that write one physical partition. It leaves out what is not wanted, by
-// its timestamp and its time to live; 0: for ever.
+// writes returns those statements of copyTo that write to one physical partition. wanted gets the timestamp and the
+// time to live of a cell, or of the row's marker; 0: it lives for ever. writes leaves out what wanted rejects.
 func (t *Table) writes(r *row, at place, wanted func(time int64, ttl int32) bool) []statement {
 	var parts []statement
 	columns := at.columnsOf(r)

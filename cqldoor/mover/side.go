@@ -37,17 +37,17 @@ func newSide(physical *schema.Table, plain bool) *side {
 
 	key := slices.Concat(physical.PartitionKey, physical.Clustering)
 	s.keys = "SELECT " + s.token() + ", " + list(key) + " FROM " + s.name
-	s.full = "SELECT " + s.token() + ", " + list(key) + cells(s.columns) + " FROM " + s.name
-	s.times = "SELECT " + s.token() + ", " + list(key) + written(s.columns) + " FROM " + s.name
-	s.row = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Regulars) + " FROM " + s.name + " WHERE " + equal(key)
+	s.full = "SELECT " + s.token() + ", " + list(key) + cells(s.columns, false) + " FROM " + s.name
+	s.times = "SELECT " + s.token() + ", " + list(key) + cells(s.columns, true) + " FROM " + s.name
+	s.row = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(key)
 	switch c := physical.Clustering; len(c) {
 	case 0:
 	case 1:
-		s.rows = "SELECT " + list(c) + cells(physical.Regulars) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " AND " + list(c) + " IN ?"
+		s.rows = "SELECT " + list(c) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " AND " + list(c) + " IN ?"
 	default:
-		s.rows = "SELECT " + list(c) + cells(physical.Regulars) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " AND (" + list(c) + ") IN ?"
+		s.rows = "SELECT " + list(c) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " AND (" + list(c) + ") IN ?"
 	}
-	s.stat = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Statics) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " LIMIT 1"
+	s.stat = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Statics, false) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " LIMIT 1"
 	return s
 }
 

@@ -180,8 +180,9 @@ func (p *pass) copy(ctx context.Context, rows []*row, to place) error {
 	return p.write(ctx, parts)
 }
 
-// remove deletes rows that were left behind, or copies. No row of their key comes to this place
-// again, so the deletions may be newer than every write. A client's timestamp may be ahead of the store's clock.
+// remove deletes old rows that have moved, or copies that a rollback leaves. No row of their key comes to this place
+// again, so the deletion may be newer than every write. If a client's timestamp is ahead of the store's clock, the
+// deletion gets that timestamp.
 func (p *pass) remove(ctx context.Context, rows []*row) error {
 	now := p.stamps().UnixMicro()
 	var parts []statement

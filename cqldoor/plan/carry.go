@@ -211,7 +211,7 @@ func (a Picture) split() (lasting, expiring Picture) {
 	return lasting, expiring
 }
 
-// from returns the cells that are not older than a time.
+// from returns the cells whose timestamp is earliest or later.
 func (a Picture) from(earliest int64) Picture {
 	out := Picture{There: a.There, Cells: make([]Cell, len(a.Cells))}
 	for i, x := range a.Cells {

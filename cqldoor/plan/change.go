@@ -143,9 +143,10 @@ func (c *Change) Partitions(key [][]byte, at Place) []Place {
 }
 
 // Put returns the writes that put cells of a row into one of its places, with their own times. If
-// marker is set, the row's marker gets the time at and lives for ttl seconds. As with clients' writes,
-// strategy rollover wants what expires in all shards of the key that can have older versions: it hides these
-// there for ever. No cell goes to a shard that opened after the cell's time: earlier deletions do not reach the shard.
+// marker is set, the row's marker gets the time at and lives for ttl seconds. Under
+// strategy rollover, a cell that expires goes to each shard that can have an older version of it, as a client's write
+// does: there it hides the older version for ever. No cell goes to a shard that opened after the cell's time, because
+// deletions from before the opening do not reach that shard.
 func (c *Change) Put(m *Moved, to Place, i Picture, marker bool, at int64, ttl int32) []Mutation {
 	carrier := c.Carrier(m.Clustering == nil)
 	if to.Shard != AnyShard {

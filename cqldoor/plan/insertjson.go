@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 )
 
-// values turns an INSERT JSON into an INSERT of values, with one Set slot for each column. The store checks them as it
-// checks bound values, so it refuses an empty string for a number.
+// values turns an INSERT JSON into an INSERT of values, with one Set slot for each column. The store checks these
+// values as it checks bound values. So it refuses an empty string for a number.
 func (p *Write) values(s *syntax.Insert) {
 	s.JSON, s.JSONUnset = nil, false
 	p.columns = slices.Concat(p.Table.Statics, p.Table.Regulars)

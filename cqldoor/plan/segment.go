@@ -20,14 +20,14 @@ type Segment struct {
 	Shards   []int
 	Old      []int // the shards under the old layout; only for a read that uses both places
 	Last     bool  // the last segment of its partition
-	Err      error // why this and the next segments are not known
+	Err      error // if it is not nil, the door could not find out which segments follow: this one has no other fields
 
 	bytes int // of Points
 }
 
-// Segments yields the segments that a bound statement reads, in reading order. It starts after a
-// clustering key (nil: at the start) of the partition key with index from. Each segment is computed
-// only when it is needed: there can be as many as partition keys times slices.
+// Segments yields the segments that a bound statement reads, in reading order. It starts in the partition key with
+// index from, after a clustering key; nil: at the start. It computes each segment only when the caller needs it,
+// because there can be as many segments as partition keys times slices.
 func (p *Select) Segments(b *analysis.BoundSelect, dir Directory, from int, after [][]byte) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		if b.Empty() {

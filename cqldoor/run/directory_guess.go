@@ -10,10 +10,12 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// A read of the newest rows of a partition first asks the directory for the newest buckets. Mostly the
-// directory answers what it answered before. So the door reads the buckets of the last answer while it asks
-// the directory again. It shows their rows only if the answer is the same. Otherwise it reads again. Both
-// requests begin after the client's, so each sees all that was acknowledged before.
+// A read of the newest rows of a partition asks the directory for the newest buckets. Mostly the directory gives
+// the same answer as before. So the door reads the buckets of the last answer while it asks the directory again. If
+// the new answer is the same, the door shows the rows. If not, the door reads the buckets of the new answer.
+//
+// The client's request has arrived before the door sends the two requests. So each of them sees all that was
+// acknowledged before the client's request.
 
 // bucketList is an answer of the directory. It is never changed.
 type bucketList struct {
@@ -36,7 +38,7 @@ func partitionName(dst []byte, t *plan.Table, key [][]byte) []byte {
 	return plan.AppendKey(append(dst, id[:]...), key)
 }
 
-// guessing is a paced directory that guesses the first answer.
+// guessing is a paced directory. It returns a guess as its first answer, if it has one.
 type guessing struct {
 	paced
 	at    *place
@@ -52,7 +54,7 @@ type freshly struct {
 	err error
 }
 
-// errGuess says that the guess was wrong. The read begins again.
+// errGuess means that the guess was wrong, and that the read must begin again.
 var errGuess = errors.New("run: the directory lists other buckets than before")
 
 // Buckets implements plan.Directory.
@@ -90,7 +92,7 @@ func (g *guessing) Buckets(t *plan.Table, key [][]byte, from, to int64, down boo
 	return last.buckets, nil
 }
 
-// ask asks the directory, and notes its answer. last is the answer before; nil: it is not known.
+// ask asks the directory, and notes the answer for later reads. last is the previous answer, or nil.
 func (g *guessing) ask(t *plan.Table, key [][]byte, q question, last *bucketList) freshly {
 	buckets, err := g.Directory.Buckets(t, key, q.from, q.to, q.down, q.limit)
 	if err != nil {
@@ -106,8 +108,8 @@ func (g *guessing) ask(t *plan.Table, key [][]byte, q question, last *bucketList
 	return freshly{bucketList: a}
 }
 
-// confirm waits for the directory's first answer, if it was guessed. If the guess was wrong, it returns
-// errGuess, and the next read gets the right answer.
+// confirm waits for the directory's answer if the first answer was a guess. If the guess was wrong, confirm returns
+// errGuess. Then the caller reads again, and the first answer is the directory's.
 func (g *guessing) confirm() error {
 	if g == nil || g.guess == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
-// pace says in how many buckets a read found its rows. The zero value says nothing.
+// pace records in how many buckets a read found its rows. The zero value means that nothing is known.
 type pace struct{ rows, buckets int }
 
 // paced is the directory for a read of one partition that wants a number of rows.
@@ -29,11 +29,11 @@ func (p *paced) More(read int) int {
 	return timebucket.Expected(p.want-p.rows, p.rows, read)
 }
 
-// latest has what the latest reads of logical partitions say about the next ones, by a hash of the partition.
-// Partitions with equal hashes share a place.
+// latest holds notes of the latest reads of logical partitions. They help the next reads. A hash of the partition
+// chooses the place of its notes, so partitions with equal hashes share a place.
 type latest [1 << 12]place
 
-// place is a place of latest. If it says something wrong, a read is slower, and nothing else changes.
+// place holds the notes of one read. If they are wrong, the next read is slower, and nothing else changes.
 type place struct {
 	pace atomic.Uint64
 	list atomic.Pointer[bucketList]
@@ -53,8 +53,9 @@ func (at *place) known() pace {
 	return pace{int(both >> 32), int(both & (1<<32 - 1))}
 }
 
-// after returns the pace after a read that found rows in a number of buckets. If one bucket had all rows, it can
-// have more than the read wanted. So such a read says nothing, unless the bucket has more rows than expected.
+// after returns the pace after a read that found rows in a number of buckets. If the read found all its rows in one
+// bucket, that bucket can have further rows. So the old pace stays, unless the bucket has more rows than the old pace
+// expects.
 func (p pace) after(rows, buckets int) pace {
 	switch {
 	case rows == 0 || buckets == 1 && rows*p.buckets <= p.rows:
@@ -65,7 +66,7 @@ func (p pace) after(rows, buckets int) pace {
 	return pace{rows, buckets}
 }
 
-// learn notes the pace of a read in a place.
+// learn computes the pace after a read, and notes it in a place.
 func (p pace) learn(at *place, rows, buckets int) {
 	if next := p.after(rows, buckets); next != p {
 		at.note(next)

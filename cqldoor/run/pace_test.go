@@ -82,7 +82,8 @@ func TestPaceOfKey(t *testing.T) {
 	}
 }
 
-// TestLatestLies compares drawn reads with those of a plain table. What the latest reads have noted is drawn too.
+// TestLatestLies compares drawn reads with reads of a plain table. Before each read, the test replaces the notes of the
+// earlier reads by drawn ones, which may be wrong.
 func TestLatestLies(t *testing.T) {
 	s := newScene(t, embedded(t))
 	const seed = 5
@@ -124,7 +125,7 @@ func TestLatestLies(t *testing.T) {
 	}
 }
 
-// lieAbout returns an answer of the directory that lacks some buckets and has some that do not exist.
+// lieAbout returns a wrong answer of the directory: some buckets are missing, and others do not exist.
 func lieAbout(rnd *mathrand.Rand, l *bucketList) *bucketList {
 	lie := *l
 	lie.stable, lie.buckets = true, nil
@@ -142,7 +143,7 @@ func lieAbout(rnd *mathrand.Rand, l *bucketList) *bucketList {
 	return &lie
 }
 
-// listsLate is a session that lets list end before it reads the directory.
+// listsLate is a session that calls list before it reads the directory, and waits until list returns.
 type listsLate struct {
 	catalog.Session
 	list func()
@@ -156,8 +157,8 @@ func (l listsLate) Query(ctx context.Context, cl wire.Consistency, cql string, v
 }
 
 // TestGuessedList reads the newest rows of a key three times. The third time, the door asks for the rows before
-// the directory answers. Then another door adds a bucket, and the next read shows its row. So does a read after a
-// bucket is gone, and one for which the directory fails says so.
+// the directory answers. Then another door adds a bucket: the next read shows its row. Then the test deletes that
+// row: the next read shows the older rows. At last the directory fails: the read returns an error.
 func TestGuessedList(t *testing.T) {
 	c := &countedStore{Store: embedded(t)}
 	s := newScene(t, c)
@@ -203,7 +204,7 @@ func TestGuessedList(t *testing.T) {
 	read(19)
 }
 
-// failing is a session that fails while it is told so.
+// failing is a session whose queries fail while now is set.
 type failing struct {
 	catalog.Session
 	now *atomic.Bool

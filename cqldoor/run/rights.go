@@ -23,7 +23,7 @@ type need struct {
 	writes bool
 }
 
-// needed notes what the client must be allowed to do. It is called before anything is sent.
+// needed notes a permission that the client needs for its request. The door calls it before it sends anything.
 func needed(req *cqldoor.Request, n need) {
 	if e, ok := req.Link.(*coordinator); ok {
 		e.mu.Lock()
@@ -34,10 +34,9 @@ func needed(req *cqldoor.Request, n need) {
 	}
 }
 
-// ask asks the store whether the client has the noted permissions. Unless always is set, it does nothing
-// if the door has sent another statement, with which the store has checked them; a statement that reaches
-// no shard sends none. For each need, ask sends a statement on no partition: the store checks the rights,
-// and reads and writes nothing.
+// ask asks the store whether the client has the noted permissions. If the door has sent another statement of the
+// request, the store has checked them with that statement; then ask does nothing, unless always is set. For each
+// need, ask sends a statement that reaches no partition: the store checks the rights, and reads and writes nothing.
 func (e *coordinator) ask(ctx context.Context, v wire.Version, always bool) error {
 	e.mu.Lock()
 	needs := slices.Clone(e.needs)
@@ -66,18 +65,18 @@ func permitted(ctx context.Context, l store.Link, v wire.Version, needs []need) 
 	return nil
 }
 
-// refusal is an error of the door's for a statement whose rights the store would check first.
-// Only clients with those rights may see it.
+// refusal is an error by which the door refuses a statement. The store would check the client's rights before it
+// refuses the statement. So only clients with these rights may see the error.
 type refusal struct {
 	error
 	needs []need
 }
 
-// Unwrap returns the error.
+// Unwrap returns the error without the rights.
 func (r *refusal) Unwrap() error { return r.error }
 
-// judged returns an error in the form for the client. For a refusal it first asks the store for
-// the client's rights.
+// judged returns the error that the client gets. If err is a refusal, judged first asks the store whether the
+// client has the rights. If the client has not, it gets the store's error instead.
 func judged(ctx context.Context, req *cqldoor.Request, err error) error {
 	var r *refusal
 	if !errors.As(err, &r) {

@@ -76,7 +76,7 @@ func (a *fills) count(w *tally) *fill {
 	return f
 }
 
-// writtenBytes returns how many bytes of keys and values a write brings.
+// writtenBytes returns the number of bytes of the keys and values of a write.
 func writtenBytes(key []byte, b *analysis.BoundWrite) int64 {
 	n := len(key)
 	for _, row := range b.Rows.All() {

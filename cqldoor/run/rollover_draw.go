@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// draw returns the shard for a write that only adds, with timestamp stamp, at the time now, both in
-// microseconds. The tally is nil if the write goes to an earlier shard than the current one.
+// draw returns the shard for a write that only adds. stamp is the timestamp of the write, and now is the present
+// time, both in microseconds. If the write goes to an earlier shard than the current one, draw returns no tally.
 func (o *rollovers) draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stamp, now int64) (int, *tally) {
 	if !rule.On(rule.OpenedBeforeWritten) {
 		return t.Layout.Rolled.Shards(key), nil

@@ -161,7 +161,7 @@ type world struct {
 	apart   bool // the first change is between two physical tables, of which the first is deleted at the end
 	back    Step // the step in which the change is taken back; None: it is not
 	limit   int
-	told    bool // each next state says what leads to it
+	told    bool // nexts describes the act that leads to each state
 }
 
 // places returns the old and the new place of the item in a change.
@@ -649,7 +649,7 @@ func (w *world) explore() (states int, fault []string) {
 	return len(all), nil
 }
 
-// way returns what leads from the first state to a fault: the k-th state after state i.
+// way returns the acts that lead from the first state to a fault. The fault is the k-th state that follows state i.
 func (w *world) way(all []state, from []int32, i int32, k int) []string {
 	w.told = true
 	defer func() { w.told = false }()
