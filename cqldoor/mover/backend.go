@@ -64,18 +64,22 @@ func (b *backend) close() {
 // query sends one statement, prepared. state is the paging state of the page, and size the largest
 // number of its rows.
 func (b *backend) query(ctx context.Context, cl wire.Consistency, s statement, state []byte, size int32) (page, error) {
-	return b.send(ctx, func(link store.Link, v wire.Version) (wire.Message, error) {
+	p := wire.Params{Consistency: cl}
+	p.SetPageSize(size)
+	if state != nil {
+		p.SetPagingState(state)
+	}
+	p.SetSkipMetadata(true)
+	p.SetValues(s.bound())
+	return b.send(ctx, func(link store.Link, v wire.Version, spell bool) (wire.Message, error) {
+		if spell {
+			return wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &wire.Query{Text: []byte(s.text), Params: p})}, nil
+		}
 		ids, err := b.prepare(ctx, link, v, s.text)
 		if err != nil {
 			return wire.Message{}, err
 		}
-		e := wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: wire.Params{Consistency: cl}}
-		e.Params.SetPageSize(size)
-		if state != nil {
-			e.Params.SetPagingState(state)
-		}
-		e.Params.SetSkipMetadata(true)
-		e.Params.SetValues(s.bound())
+		e := wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p}
 		return wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, v, &e)}, nil
 	})
 }
@@ -86,14 +90,20 @@ func (b *backend) batch(ctx context.Context, cl wire.Consistency, parts []statem
 	if slices.ContainsFunc(parts, func(s statement) bool { return s.logged }) {
 		kind = wire.BatchLogged
 	}
-	_, err := b.send(ctx, func(link store.Link, v wire.Version) (wire.Message, error) {
+	_, err := b.send(ctx, func(link store.Link, v wire.Version, spell bool) (wire.Message, error) {
 		all := wire.Batch{Type: kind, Count: len(parts), Params: wire.Params{Consistency: cl}}
 		for _, s := range parts {
-			ids, err := b.prepare(ctx, link, v, s.text)
-			if err != nil {
-				return wire.Message{}, err
+			part := wire.BatchStatement{Values: s.bound()}
+			if spell {
+				part.Text = []byte(s.text)
+			} else {
+				ids, err := b.prepare(ctx, link, v, s.text)
+				if err != nil {
+					return wire.Message{}, err
+				}
+				part.Prepared, part.ID = true, ids.statement
 			}
-			all.Raw = wire.AppendBatchStatement(all.Raw, &wire.BatchStatement{Prepared: true, ID: ids.statement, Values: s.bound()})
+			all.Raw = wire.AppendBatchStatement(all.Raw, &part)
 		}
 		return wire.Message{Op: wire.OpBatch, Body: wire.AppendBatch(nil, v, &all)}, nil
 	})
@@ -110,14 +120,14 @@ func (s *statement) bound() wire.Values {
 }
 
 // send sends the request that build returns, and reads the answer. If the store has forgotten a
-// prepared statement, send calls build once more and sends that request.
-func (b *backend) send(ctx context.Context, build func(store.Link, wire.Version) (wire.Message, error)) (page, error) {
+// prepared statement, it may give up the next one as fast; so send then sends what build spells out.
+func (b *backend) send(ctx context.Context, build func(l store.Link, v wire.Version, spell bool) (wire.Message, error)) (page, error) {
 	link, version, err := b.open(ctx)
 	if err != nil {
 		return page{}, err
 	}
 	for again := false; ; again = true {
-		req, err := build(link, version)
+		req, err := build(link, version, again)
 		if err != nil {
 			return page{}, err
 		}

@@ -110,7 +110,7 @@ func (x *answers) answerOne(ctx context.Context, req *cqldoor.Request, s *statem
 		return err
 	}
 	if s.conditional() {
-		return x.writer.conditional(ctx, req, s.write, params, ids, values, target.Key)
+		return x.writer.conditional(ctx, req, s.write, params, whole.Text, ids, values, target.Key)
 	}
 	if metadataID == nil {
 		metadataID = ids.metadata
@@ -119,7 +119,8 @@ func (x *answers) answerOne(ctx context.Context, req *cqldoor.Request, s *statem
 	p.SetKeyspace(nil)
 	p.SetValues(encodeValues(values))
 	s.showMetadata(req.Version, &p)
-	body, err := store.Call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: metadataID, Params: p})})
+	e := wire.Execute{ID: ids.statement, MetadataID: metadataID, Params: p}
+	body, err := store.Call(ctx, req.Link, req.Version, execution(req.Link, req.Version, whole.Text, &e))
 	if err != nil {
 		return err
 	}

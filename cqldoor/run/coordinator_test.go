@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
@@ -203,5 +204,132 @@ func TestWarningsAndTracing(t *testing.T) {
 				t.Errorf("v%d %s: traces %q", version, text, seen.ids)
 			}
 		}
+	}
+}
+
+// amnesiac is a store that gives up each prepared statement at once, as Cassandra does when its cache is
+// full of statements that are used more often.
+type amnesiac struct {
+	store.Store
+	gaveUp atomic.Int64
+}
+
+type amnesiacLink struct {
+	store.Forwarder
+	of      *amnesiac
+	version wire.Version
+}
+
+func (a *amnesiac) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	l, err := a.Store.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &amnesiacLink{l.(store.Forwarder), a, o.Version}, nil
+}
+
+// unprepared returns the answer to an EXECUTE, and to a BATCH that names a statement by its id.
+func (l *amnesiacLink) unprepared(m wire.Message) (wire.Message, bool) {
+	_, body, err := wire.SplitPrefix(m.Op, m.Flags, m.Body)
+	if err != nil {
+		return wire.Message{}, false
+	}
+	e := &wire.Error{Code: wire.CodeUnprepared, Message: "it is forgotten"}
+	switch m.Op {
+	case wire.OpExecute:
+		e.ID, err = wire.ExecuteID(body)
+	case wire.OpBatch:
+		var b wire.Batch
+		if b, err = wire.ParseBatch(l.version, body); err == nil {
+			for it := b.Iter(); it.Next() && e.ID == nil; {
+				e.ID = it.ID
+			}
+		}
+	}
+	if err != nil || e.ID == nil {
+		return wire.Message{}, false
+	}
+	l.of.gaveUp.Add(1)
+	return wire.Message{Op: wire.OpError, Body: e.Append(nil, l.version)}, true
+}
+
+func (l *amnesiacLink) Send(ctx context.Context, m wire.Message, reply func(wire.Message)) {
+	if answer, forgotten := l.unprepared(m); forgotten {
+		reply(answer)
+		return
+	}
+	l.Forwarder.Send(ctx, m, reply)
+}
+
+func (l *amnesiacLink) Forward(ctx context.Context, m wire.Message, to store.Receiver, tag uint32) {
+	if answer, forgotten := l.unprepared(m); forgotten {
+		to.Receive(tag, answer)
+		to.Flush()
+		return
+	}
+	l.Forwarder.Forward(ctx, m, to, tag)
+}
+
+// TestStatementsGivenUpAtOnce sends statements of each way to the shards through a door whose store keeps no
+// prepared statement. Their answers are those of a door whose store keeps all.
+func TestStatementsGivenUpAtOnce(t *testing.T) {
+	e := embedded(t)
+	forgets := &amnesiac{Store: e}
+	answers := map[store.Store][]string{}
+	for _, st := range []store.Store{e, forgets} {
+		s := newScene(t, st)
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v int, l list<int>, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '16'}")
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".s (p int, c int, v int, st int static, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '3'}")
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".n (p int PRIMARY KEY, n counter) WITH write_sharding = {'shards': '16', 'strategy': 'random'}")
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".e (p int, at timestamp, v int, PRIMARY KEY (p, at)) WITH write_sharding = {'strategy': 'time', 'by': 'at', 'bucket': '1h'}")
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".r (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'strategy': 'rollover', 'rows': '10'}")
+		for _, way := range []func(c *difftest.Conn, text string) *difftest.Answer{s.query, func(c *difftest.Conn, text string) *difftest.Answer { return s.prepared(c, text, 0) }} {
+			for _, text := range []string{
+				"INSERT INTO KS.t (p, c, v) VALUES (1, 1, 1)",
+				"INSERT INTO KS.t (p, c, v, l) VALUES (1, 2, 2, [1])",
+				"INSERT INTO KS.t (p, c, v) VALUES (1, 3, 3) IF NOT EXISTS",
+				"UPDATE KS.t SET v = 7 WHERE p = 1 AND c IN (5, 6, 7, 8)",
+				"UPDATE KS.t SET v = 8 WHERE p = 1 AND c = 5 IF v = 7",
+				"SELECT * FROM KS.t WHERE p = 1 AND c = 5",
+				"SELECT c, v, l FROM KS.t WHERE p = 1",
+				"SELECT v FROM KS.t WHERE p = 1 AND c > 2 ORDER BY c DESC",
+				"SELECT count(*), sum(v) FROM KS.t WHERE p = 1",
+				"SELECT v FROM KS.t WHERE v > 0 ALLOW FILTERING",
+				"SELECT DISTINCT p FROM KS.t",
+				"BEGIN BATCH INSERT INTO KS.t (p, c, v) VALUES (4, 1, 1); DELETE v FROM KS.t WHERE p = 4 AND c = 2; APPLY BATCH",
+				"DELETE FROM KS.t WHERE p = 4",
+				"SELECT c FROM KS.t WHERE p = 4",
+				"UPDATE KS.s SET st = 1 WHERE p = 1 IF st = null",
+				"INSERT INTO KS.s (p, c, v, st) VALUES (1, 1, 1, 2)",
+				"UPDATE KS.s SET st = 3 WHERE p = 1 IF st = 2",
+				"SELECT * FROM KS.s WHERE p = 1",
+				"UPDATE KS.n SET n = n + 1 WHERE p = 1",
+				"SELECT n FROM KS.n WHERE p = 1",
+				"INSERT INTO KS.e (p, at, v) VALUES (1, '2026-01-01 00:30:00+0000', 1)",
+				"INSERT INTO KS.e (p, at, v) VALUES (1, '2026-01-01 02:30:00+0000', 2)",
+				"SELECT v FROM KS.e WHERE p = 1 ORDER BY at DESC LIMIT 2",
+				"SELECT v FROM KS.e WHERE p = 1 AND at >= '2026-01-01' AND at < '2026-01-02'",
+				"INSERT INTO KS.r (p, c, v) VALUES (1, 1, 1)",
+				"INSERT INTO KS.r (p, c, v) VALUES (1, 2, 2)",
+				"SELECT c, v FROM KS.r WHERE p = 1",
+			} {
+				text = strings.ReplaceAll(text, "KS", s.keyspace)
+				for _, c := range []*difftest.Conn{s.v4, s.v5} {
+					a := way(c, text)
+					for a.Kind == difftest.Error && a.Code == primitive.ErrorCodeUnprepared {
+						a = s.query(c, text) // the client's own statement, which is passed on, is given up too
+					}
+					answers[st] = append(answers[st], strings.ReplaceAll(text+": "+show(a), s.keyspace, "KS"))
+				}
+			}
+		}
+	}
+	for i, want := range answers[e] {
+		if got := answers[forgets][i]; got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
+		}
+	}
+	if forgets.gaveUp.Load() == 0 {
+		t.Error("the store has given up no statement: nothing was tested")
 	}
 }

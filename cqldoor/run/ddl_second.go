@@ -383,8 +383,8 @@ func (x *answers) answerRenamed(ctx context.Context, req *cqldoor.Request, s, pl
 	p.SetKeyspace(nil)
 	p.SetValues(encodeValues(whole.Values(env, plan.Target{})))
 	p.SetSkipMetadata(true) // the text names the columns, so they are known
-	body, err := store.Call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
-		Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})})
+	e := wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p}
+	body, err := store.Call(ctx, req.Link, req.Version, execution(req.Link, req.Version, whole.Text, &e))
 	if err != nil {
 		return err
 	}

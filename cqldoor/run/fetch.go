@@ -51,8 +51,8 @@ func (x *fetcher) send(f *fetch, to *inbox, tag int) error {
 	}
 	p := x.params
 	p.SetValues(encodeValues(f.Values))
-	body := wire.AppendExecute(nil, x.version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
-	x.link.Forward(x.to(f), wire.Message{Op: wire.OpExecute, Body: body}, to, uint32(tag))
+	e := wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p}
+	x.link.Forward(x.to(f), execution(x.link, x.version, f.Statement.Text, &e), to, uint32(tag))
 	return nil
 }
 

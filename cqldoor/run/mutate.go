@@ -63,10 +63,10 @@ func (a *applier) applyEach(ctx context.Context, req *cqldoor.Request, ms plan.M
 		p := *params
 		p.SetKeyspace(nil)
 		p.SetValues(encodeValues(m.Values))
-		body := wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})
+		e := wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p}
 		v := req.Version
 		under++
-		req.Link.Send(ctx, wire.Message{Op: wire.OpExecute, Body: body}, func(resp wire.Message) {
+		req.Link.Send(ctx, execution(req.Link, v, m.Statement.Text, &e), func(resp wire.Message) {
 			_, err := wire.ResultBody(v, resp)
 			done <- err
 		})
@@ -109,7 +109,7 @@ var errBatchTooLarge = wire.Invalidf("Batch too large")
 func (a *applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, room *made) error {
 	const overhead = 1 + 2 + 16 + 2 // bytes of a statement besides its values
 	spell, texts := false, 0
-	if e, ok := req.Link.(*coordinator); ok && e.forgotten {
+	if gaveUpStatements(req.Link) {
 		for i := range ms {
 			texts += len(ms[i].Statement.Text) + 2
 		}

@@ -51,6 +51,25 @@ func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text
 	return n, nil
 }
 
+// execution returns the request that carries out a prepared physical statement: an EXECUTE. But a store
+// whose cache is full may give up a statement as soon as it is prepared. So if the store had given one up,
+// the request is a QUERY with the statement's text. It names no metadata that the client knows, so its
+// answer describes the columns.
+func execution(l store.Link, v wire.Version, text string, e *wire.Execute) wire.Message {
+	if gaveUpStatements(l) {
+		q := wire.Query{Text: []byte(text), Params: e.Params}
+		q.Params.SetSkipMetadata(false)
+		return wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}
+	}
+	return wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, v, e)}
+}
+
+// gaveUpStatements reports whether the store had given up a statement of an earlier attempt at the request.
+func gaveUpStatements(l store.Link) bool {
+	e, ok := l.(*coordinator)
+	return ok && e.forgotten
+}
+
 // unknownColumn reports whether the store has refused a physical statement because it does not know a
 // column of it.
 func unknownColumn(err error) bool {

@@ -71,15 +71,15 @@ func (r *writer) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 		if err != nil {
 			return err
 		}
-		return r.conditional(ctx, req, w, &p, ids, ms[0].Values, ms[0].Key)
+		return r.conditional(ctx, req, w, &p, ms[0].Statement.Text, ids, ms[0].Values, ms[0].Key)
 	}
 	return r.applier.mutate(ctx, req, ms, w.Logical.Counter, &p)
 }
 
 // conditional executes a conditional write in its shard, and shows the answer without the hidden
 // column.
-func (r *writer) conditional(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, ids *ids, values []eval.Value, key [][]byte) error {
-	body, err := compareAndSet(ctx, req, params, ids, values)
+func (r *writer) conditional(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, text string, ids *ids, values []eval.Value, key [][]byte) error {
+	body, err := compareAndSet(ctx, req, params, text, ids, values)
 	if err != nil {
 		return err
 	}
@@ -95,13 +95,13 @@ func (r *writer) conditional(ctx context.Context, req *cqldoor.Request, w *plan.
 }
 
 // compareAndSet executes a conditional write and returns the RESULT.
-func compareAndSet(ctx context.Context, req *cqldoor.Request, params *wire.Params, ids *ids, values []eval.Value) ([]byte, error) {
+func compareAndSet(ctx context.Context, req *cqldoor.Request, params *wire.Params, text string, ids *ids, values []eval.Value) ([]byte, error) {
 	p := *params
 	p.SetKeyspace(nil)
 	p.SetValues(encodeValues(values))
 	p.SetSkipMetadata(false)
-	return store.Call(ctx, req.Link, req.Version, wire.Message{Op: wire.OpExecute,
-		Body: wire.AppendExecute(nil, req.Version, &wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p})})
+	e := wire.Execute{ID: ids.statement, MetadataID: ids.metadata, Params: p}
+	return store.Call(ctx, req.Link, req.Version, execution(req.Link, req.Version, text, &e))
 }
 
 // withNulls adds the columns of the conditions, as null, to an answer that has none. That happens
@@ -163,7 +163,7 @@ func (r *writer) marked(ctx context.Context, req *cqldoor.Request, w *plan.Write
 		if err != nil {
 			return false, err
 		}
-		body, err := compareAndSet(ctx, req, params, ids, m.Values)
+		body, err := compareAndSet(ctx, req, params, m.Statement.Text, ids, m.Values)
 		if err != nil {
 			return false, err
 		}
