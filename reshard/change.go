@@ -2,7 +2,10 @@
 
 package reshard
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Change is the catalogue's record of a change under way. It is a value: its methods return a new
 // one.
@@ -29,6 +32,12 @@ type Change struct {
 // Past says whether a write with this timestamp may be older than a deletion made before the
 // change. Such writes follow Duty.Past.
 func (c Change) Past(stamp int64) bool { return stamp <= c.Started+c.Skew }
+
+// Known returns the timestamp, in microseconds, since which every door knows the change. lease is how long a
+// door may go on without news of the catalogue. Half as much again is for the drift of clocks.
+func (c Change) Known(lease time.Duration) int64 {
+	return c.Started + c.Skew + (lease + lease/2).Microseconds()
+}
 
 // Publish returns the change with step next published.
 func (c Change) Publish(next Step) (Change, error) {

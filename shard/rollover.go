@@ -209,6 +209,14 @@ func (r *Rolled) Earliest(key []byte, n int) int64 {
 	return math.MinInt64
 }
 
+// Since returns the earliest timestamp that a client's cell in a key's shard can have.
+func (r *Rolled) Since(key []byte, n int) int64 {
+	if of := r.of(key); n >= 2 && n <= len(of)+1 {
+		return of[n-2].Since
+	}
+	return math.MinInt64
+}
+
 // last returns the highest shard of any key.
 func (r *Rolled) last() int {
 	if r == nil {

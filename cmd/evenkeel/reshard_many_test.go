@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -211,9 +212,14 @@ func changeManyWhileKilled(t *testing.T, m *mortal, of many, n int, scans bool) 
 	if scans {
 		working.Go(func() {
 			for ; ctx.Err() == nil; scanned++ {
+				began := time.Now()
 				if err := eachOnce(of, n, func(int, int) error { return nil }); err != nil {
 					wrong <- fmt.Errorf("scan %d during the changes: %w", scanned+1, err)
 					return
+				}
+				if took := time.Since(began); n > 100_000 { // else the mover has nothing to spare in the scans of hours
+					t.Logf("scan %d has shown each of %d rows once, in %v", scanned+1, n, took.Round(time.Second))
+					_ = deadline.Sleep(ctx, took)
 				}
 			}
 		})

@@ -60,6 +60,9 @@ type Options struct {
 	Stamps    func() time.Time // the store's time, by which the mover stamps deletions and the beginning of a change; default Now
 	Self      [16]byte         // identifies this mover; a door draws a new one each time it starts
 
+	// Lease returns how long a door may go on without news of the catalogue. nil: there is one door alone.
+	Lease func() time.Duration
+
 	// Hints is how late the store may still deliver a write as a hint. 0: it has no hints.
 	Hints time.Duration
 
@@ -92,6 +95,9 @@ func New(o Options) *Mover {
 	}
 	if o.Stamps == nil {
 		o.Stamps = o.Now
+	}
+	if o.Lease == nil {
+		o.Lease = func() time.Duration { return 0 }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -177,6 +183,7 @@ func (j *journey) load(ctx context.Context) error {
 	}
 	if j.table != nil {
 		j.table.rollovers = j.opts.Rollovers
+		j.table.known = e.Change.Known(j.opts.Lease())
 	}
 	return j.begin(ctx)
 }
@@ -403,12 +410,13 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	if err != nil {
 		return err
 	}
-	p := &pass{table: j.table, only: only, backend: j.backend, buckets: j.opts.Buckets, pace: newPace(j.opts.Now, j.opts.Clients), now: j.opts.Now, stamps: j.opts.Stamps, all: todo.AtAll(), work: todo}
 	if todo == reshard.Copy && !j.record.Begun {
-		if ready, err := j.prepare(ctx, *p); err != nil || !ready {
+		if ready, err := j.prepare(ctx, only); err != nil || !ready {
 			return j.interrupted(err)
 		}
 	}
+	j.table.fix()
+	p := j.pass(todo, only)
 	p.alive = func() error { return j.beat(ctx) }
 	begun, first := j.opts.Now(), j.record.Settled
 	p.at = func(token int64, before, sofar counts) error {
@@ -428,6 +436,12 @@ func (j *journey) do(ctx context.Context, todo reshard.Work) error {
 	j.record.Begun, j.record.Position, j.record.Settled, j.record.Sofar = true, math.MaxInt64, got, got
 	j.entry.Change.Done = true
 	return j.moves.write(ctx, j.entry, &j.record)
+}
+
+// pass returns a pass over the table, or over some of its physical partitions.
+func (j *journey) pass(todo reshard.Work, only [][][]byte) *pass {
+	return &pass{table: j.table, only: only, backend: j.backend, buckets: j.opts.Buckets, pace: newPace(j.opts.Now, j.opts.Clients),
+		now: j.opts.Now, stamps: j.opts.Stamps, all: todo.AtAll(), work: todo}
 }
 
 // partitions returns the physical partitions that a change of some keys concerns. It returns nil

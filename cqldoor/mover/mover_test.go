@@ -55,6 +55,7 @@ type world struct {
 	like    *schema.Keyspace
 
 	rollovers *directory
+	stamps    func() time.Time // the store's time; nil: the present
 }
 
 func newWorld(t *testing.T, l *shard.Layout) *world {
@@ -194,7 +195,7 @@ func (w *world) mover(st store.Store, doors Doors) *Mover {
 	session := catalog.NewSession(st)
 	w.t.Cleanup(session.Close)
 	c := catalog.New(catalog.Options{Session: session, Now: time.Now, UUID: uuid, Poll: time.Millisecond})
-	m := New(Options{Store: st, Session: session, Catalogue: c, Doors: doors, Now: time.Now, Self: uuid(), Rollovers: w.rollovers, Poll: time.Millisecond})
+	m := New(Options{Store: st, Session: session, Catalogue: c, Doors: doors, Now: time.Now, Self: uuid(), Stamps: w.stamps, Rollovers: w.rollovers, Poll: time.Millisecond})
 	w.t.Cleanup(m.Close)
 	return m
 }
@@ -447,7 +448,7 @@ func TestVerify(t *testing.T) {
 	old, next := w.plan(from), w.plan(&shard.Layout{N: 9, Column: "shard"})
 	var rows [][]byte
 	key := [][]byte{i32(1)}
-	for i := 0; len(rows) < 4; i++ {
+	for i := 0; len(rows) < 7; i++ {
 		c := []byte(fmt.Sprint("row ", i))
 		if old.ShardOfRow(key, [][]byte{c, i32(0)}) != next.ShardOfRow(key, [][]byte{c, i32(0)}) {
 			rows = append(rows, c)
@@ -456,10 +457,29 @@ func TestVerify(t *testing.T) {
 	put := func(t *plan.Table, c []byte, a string, time int64) {
 		w.exec("INSERT INTO k.t (k, shard, c, d, a, b) VALUES (?, ?, ?, ?, ?, 1) USING TIMESTAMP ?", key[0], i32(t.ShardOfRow(key, [][]byte{c, i32(0)})), c, i32(0), []byte(a), bigint(time))
 	}
+	atPlace := func(t *plan.Table, c []byte, text string, values ...[]byte) {
+		w.exec(text+" WHERE k = ? AND shard = ? AND c = ? AND d = 0", append(values, key[0], i32(t.ShardOfRow(key, [][]byte{c, i32(0)})), c)...)
+	}
+	later := new(atomic.Int64) // how much later it is than when the change began
+	w.stamps = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 	m := w.mover(w.store, alone{at: func(e *catalog.Entry) {
 		if e.Change == nil || e.Change.Step != reshard.Switching || e.Change.Done {
 			return
 		}
+		later.Store(int64(time.Hour))
+		// A door that did not know the change has deleted a row of a key alone in the old place. The row was newer
+		// than the change.
+		w.exec("INSERT INTO k.t (k, shard, c, d) VALUES (?, ?, ?, 0) USING TIMESTAMP ?", key[0], i32(next.ShardOfRow(key, [][]byte{rows[4], i32(0)})), rows[4], bigint(e.Change.Started+1000))
+		atPlace(old, rows[4], "DELETE FROM k.t USING TIMESTAMP ?", bigint(e.Change.Started+2000))
+		// The same of a row with a cell that is older than the row's marker.
+		atPlace(next, rows[5], "UPDATE k.t USING TIMESTAMP 4000 SET a = 'older'")
+		w.exec("INSERT INTO k.t (k, shard, c, d, b) VALUES (?, ?, ?, 0, 7) USING TIMESTAMP 4500", key[0], i32(next.ShardOfRow(key, [][]byte{rows[5], i32(0)})), rows[5])
+		atPlace(old, rows[5], "DELETE FROM k.t USING TIMESTAMP 4600")
+		// The old place has a deletion of the row and a later one of a newer cell. The row has no marker.
+		atPlace(next, rows[6], "UPDATE k.t USING TIMESTAMP 4000 SET b = 8")
+		atPlace(next, rows[6], "UPDATE k.t USING TIMESTAMP 5000 SET a = 'cell'")
+		atPlace(old, rows[6], "DELETE FROM k.t USING TIMESTAMP 4000")
+		atPlace(old, rows[6], "DELETE a FROM k.t USING TIMESTAMP 6000")
 		put(next, rows[0], "only new", 5000)
 		put(old, rows[1], "only old", 5000)
 		at := i32(next.ShardOfRow(key, [][]byte{rows[2], i32(0)}))
@@ -467,15 +487,16 @@ func TestVerify(t *testing.T) {
 		at = i32(next.ShardOfRow(key, [][]byte{rows[3], i32(0)}))
 		w.exec("UPDATE k.t USING TIMESTAMP 6000 SET a = null WHERE k = ? AND shard = ? AND c = ? AND d = 0", key[0], at, rows[3])
 	}})
-	for _, c := range rows[2:] {
+	for _, c := range rows[2:4] {
 		put(old, c, "old", 4000)
 	}
 	w.start(m, &shard.Layout{N: 9, Column: "shard"})
 	if err := m.Run(t.Context(), "k", "t"); err != nil {
 		t.Fatal(err)
 	}
+	atPlace(next, rows[6], "UPDATE k.t USING TIMESTAMP 4500 SET b = 9") // it is newer than the row's deletion
 	got := w.contents(w.entry().Layout)
-	for i, want := range []string{"only new", "only old", "", " 00000001"} {
+	for i, want := range []string{"only new", "only old", "", " 00000001", "", "", " 00000009"} {
 		name := fmt.Sprintf("%x %s %x", key[0], rows[i], i32(0))
 		if v, ok := got[name]; ok != (want != "") || !strings.HasPrefix(v, want) {
 			t.Errorf("row %d is %q, %v; it should be %q", i, v, ok, want)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -52,6 +53,9 @@ type pass struct {
 	// over calls alive for each row. It tells the other doors, during a long page too, that the mover
 	// lives. nil: nobody watches the pass.
 	alive func() error
+
+	mu     sync.Mutex
+	marked []*row // rows of the page that dropMarkers must look at
 }
 
 // level returns the consistency level of the pass's reads.
@@ -232,6 +236,9 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 		}
 		p.finish(ctx, work, &open)
 		if err := work.wait(); err != nil {
+			return err
+		}
+		if err := p.dropMarkers(ctx); err != nil {
 			return err
 		}
 		if len(got.rows) > 0 {

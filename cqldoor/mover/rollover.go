@@ -125,7 +125,8 @@ func (s *survey) firsts(most int) []first {
 // prepare does what comes before the first row is copied. It counts the rows that move. Under a new layout
 // of strategy rollover, it gives the keys their first shards. It returns false if the mover must wait at a
 // barrier, and then call it again.
-func (j *journey) prepare(ctx context.Context, p pass) (ready bool, err error) {
+func (j *journey) prepare(ctx context.Context, only [][][]byte) (ready bool, err error) {
+	p := j.pass(reshard.Wait, only)
 	rolls := j.entry.Next.Strategy == shard.Rollover
 	switch {
 	case rolls && j.firsts != nil:
@@ -135,7 +136,6 @@ func (j *journey) prepare(ctx context.Context, p pass) (ready bool, err error) {
 	case j.record.Sofar.Total > 0:
 		return true, nil
 	}
-	p.work, p.all = reshard.Wait, false
 	p.at = func(_ int64, _, _ counts) error { return j.progress(ctx, j.record.Sofar) } // a partial count is not a total
 	got, err := p.run(ctx, math.MinInt64, counts{})
 	if err != nil {

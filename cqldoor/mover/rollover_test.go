@@ -295,7 +295,7 @@ func TestSurvey(t *testing.T) {
 }
 
 // TestCopyOfWhatExpires copies a row to a place of strategy rollover. What expires goes to all shards of the
-// key that were open at its time, and the rest to one that takes cells of any time.
+// key that were open at its time, and the rest to one that took cells of any time when the pass began.
 func TestCopyOfWhatExpires(t *testing.T) {
 	w, _ := newShardedWorld(t)
 	e := w.plainEntry()
@@ -318,7 +318,13 @@ func TestCopyOfWhatExpires(t *testing.T) {
 		next.Open(key, n)
 	}
 	rolled := next.Done()
-	table.rollovers = &directory{tables: map[[16]byte]*shard.Rolled{to.PhysicalID(): rolled}}
+	rollovers := &directory{tables: map[[16]byte]*shard.Rolled{to.PhysicalID(): rolled}}
+	table.rollovers = rollovers
+	table.fix()
+	further := rolled.Next() // another mover opens a shard that this one has not waited for
+	further.Announce(key, 5, shard.Always)
+	further.OpenCopied(key, 5, 200)
+	rollovers.tables[to.PhysicalID()] = further.Done()
 	shards := func(parts []statement) map[string][]int {
 		out := map[string][]int{}
 		for _, s := range parts {
@@ -348,6 +354,10 @@ func TestCopyOfWhatExpires(t *testing.T) {
 		if late := shards(table.copyTo(r, at)); !reflect.DeepEqual(late["UPDATE"], []int{1, 2, 3, 4}) {
 			t.Fatalf("with a cell from the opening of shard 2, it is written to %v", late)
 		}
+		r.cells[0].time = 200
+		if last := shards(table.copyTo(r, at)); !reflect.DeepEqual(last["UPDATE"], []int{1, 2, 3, 4, 5}) {
+			t.Fatalf("with a cell from when clients write to shard 5, it is written to %v", last)
+		}
 		r.cells[0].time = 7
 		lasting[got["INSERT"][0]] = true
 		r.cells[0].ttl = 0
@@ -357,6 +367,6 @@ func TestCopyOfWhatExpires(t *testing.T) {
 		}
 	}
 	if !reflect.DeepEqual(lasting, map[int]bool{1: true, 3: true, 4: true}) {
-		t.Errorf("rows are copied to the shards %v; shard 2 takes no old cells", lasting)
+		t.Errorf("rows are copied to the shards %v; shard 2 takes no old cells, and the mover did not know shard 5 when it began", lasting)
 	}
 }

@@ -12,16 +12,19 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // Table is a table between two layouts, in one physical table or in two.
 type Table struct {
 	old, new *plan.Table
 	started  int64 // start of the change, in microseconds
+	known    int64 // since then every door knows the change, in microseconds
 
 	from, to *side // the physical tables of the old and the new places; equal if there is only one
 
-	rollovers Rollovers // has the shards of the keys of a layout of strategy rollover
+	rollovers Rollovers               // has the shards of the keys of a layout of strategy rollover
+	fixed     map[*side]*shard.Rolled // the shards to which cells of any time are copied
 }
 
 // NewTable makes a Table of the physical tables of the old and the new places and of the door's
@@ -142,10 +145,21 @@ func (t *Table) copied(r *row, to place) place {
 	return to
 }
 
+// fix fixes the shards to which a pass copies cells of any time. The mover may stand still, and another mover may
+// open further ones meanwhile. Deletions from before do not reach those shards, so a cell that this mover has
+// read before must not come there.
+func (t *Table) fix() {
+	t.fixed = map[*side]*shard.Rolled{}
+	for _, s := range []*side{t.from, t.to} {
+		if of := t.of(s); of.Layout.Strategy.Anywhere() {
+			t.fixed[s] = t.rollovers.Rolled(of.PhysicalID())
+		}
+	}
+}
+
 // copiedTo returns the shard to which those cells of a row are copied that do not expire.
 func (t *Table) copiedTo(r *row, to place) int {
-	of := t.of(to.side)
-	return of.CopiedTo(t.rollovers.Rolled(of.PhysicalID()), r.key, r.clustering)
+	return t.of(to.side).CopiedTo(t.fixed[to.side], r.key, r.clustering)
 }
 
 // expires reports whether a cell of the row expires.
@@ -251,6 +265,9 @@ func (t *Table) copyTo(r *row, to place) []statement {
 	rolled, key := t.rollovers.Rolled(t.of(to.side).PhysicalID()), plan.AppendKey(nil, r.key)
 	for _, each := range in {
 		earliest := rolled.Earliest(key, each.shard)
+		if each.shard > t.fixed[to.side].Shards(key) {
+			earliest = rolled.Since(key, each.shard) // see fix
+		}
 		parts = append(parts, t.writes(r, each, func(time int64, ttl int32) bool { return ttl > 0 && time >= earliest })...)
 	}
 	for i := range parts {
@@ -326,48 +343,34 @@ func (t *Table) marker(r *row) (time int64, ttl int32) {
 	return time, ttl
 }
 
-// drops returns drop for each physical partition that can have cells of a row.
+// drops returns the statements that delete cells at a row's place. The mover has copied all cells to the other
+// place. Those that the other place does not show are shadowed by a deletion there, so drops deletes them here
+// too, each at the cell's own time: a cell that is written later with an earlier timestamp stays.
 func (t *Table) drops(r, other *row) (parts []statement) {
 	in := t.partitions(r, r.at)
 	for _, at := range in {
-		part := *r
-		part.at = at
-		for _, s := range t.drop(&part, other) {
-			s.logged = len(in) > 1
-			parts = append(parts, s)
+		for i, c := range at.columnsOf(r) {
+			if x := r.cells[i]; x.value != nil && other.cells[i].value == nil {
+				parts = append(parts, statement{
+					text:   "DELETE " + ident(c) + " FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.whole(r)),
+					values: at.bind(r, [][]byte{bigint(x.time)}),
+					logged: len(in) > 1,
+				})
+			}
 		}
 	}
 	return parts
 }
 
-// drop returns the statements that delete cells at a row's place. The mover has copied all cells to
-// the other place. Those that the other place does not show are shadowed by a deletion there, so
-// drop deletes them here too, each at the cell's own time.
-func (t *Table) drop(r, other *row) []statement {
-	if !r.there {
-		return nil
-	}
-	var parts []statement
-	at := r.at
-	newest, some := t.started, false
-	for i, c := range at.columnsOf(r) {
-		x := r.cells[i]
-		if x.value == nil {
-			continue
-		}
-		if !some || x.time > newest {
-			newest = x.time
-		}
-		some = true
-		if other.there && other.cells[i].value == nil {
-			parts = append(parts, statement{
-				text:   "DELETE " + ident(c) + " FROM " + at.name + " USING TIMESTAMP ? WHERE " + equal(at.whole(r)),
-				values: at.bind(r, [][]byte{bigint(x.time)}),
-			})
-		}
-	}
-	if !other.there {
-		return []statement{t.remove(r, newest)}
+// removes returns the statements that delete a row in all physical partitions of its place.
+func (t *Table) removes(r *row, time int64) (parts []statement) {
+	in := t.partitions(r, r.at)
+	for _, at := range in {
+		part := *r
+		part.at = at
+		s := t.remove(&part, time)
+		s.logged = len(in) > 1
+		parts = append(parts, s)
 	}
 	return parts
 }

@@ -4,10 +4,13 @@ package mover
 
 import (
 	"context"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
@@ -228,9 +231,9 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 				err = p.announce(ctx, r.key, from)
 			}
 		case reshard.DropOld:
-			parts = p.table.drops(&old, &new)
+			err = p.drop(ctx, &old, &new)
 		case reshard.DropNew:
-			parts = p.table.drops(&new, &old)
+			err = p.drop(ctx, &new, &old)
 		}
 		if len(parts) > 0 && err == nil {
 			err = p.write(ctx, parts)
@@ -239,6 +242,61 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 			return err
 		}
 	}
+	return nil
+}
+
+// drop deletes what a row has at its place and the other place does not show. If that is the whole row, its
+// marker may be left, whose time cannot be read. Then drop deletes the row at the time of its newest cell.
+func (p *pass) drop(ctx context.Context, r, other *row) error {
+	if !r.there {
+		return nil
+	}
+	if err := p.write(ctx, p.table.drops(r, other)); err != nil || other.there || r.clustering == nil {
+		return err
+	}
+	if left, err := p.look(ctx, r, r.at); err != nil || !left.there {
+		return err
+	}
+	newest := p.table.started
+	if occupied(r.cells) {
+		newest = r.newest(math.MinInt64)
+	}
+	if err := p.write(ctx, p.table.removes(r, newest)); err != nil || newest >= p.table.known {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.marked = append(p.marked, r)
+	return nil
+}
+
+// underWay is longer than a client's write is on its way to the store.
+const underWay = 15 * time.Second
+
+// dropMarkers deletes rows of which drop has left a marker that is newer than their cells. Such a row was written
+// at the beginning of the change, and a door that did not know the change yet deleted it in the old place
+// alone. So its marker is from before all doors knew the change. Later writes of the row stay.
+func (p *pass) dropMarkers(ctx context.Context) error {
+	for _, r := range p.marked {
+		left, err := p.look(ctx, r, r.at)
+		for err == nil && left.there {
+			wait := time.UnixMicro(p.table.known).Add(underWay).Sub(p.stamps())
+			if wait <= 0 {
+				err = p.write(ctx, p.table.removes(r, p.table.known))
+				break
+			}
+			if err = deadline.Sleep(ctx, min(wait, time.Second)); err == nil && p.alive != nil {
+				err = p.alive()
+			}
+			if err == nil {
+				left, err = p.look(ctx, r, r.at)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	p.marked = nil
 	return nil
 }
 

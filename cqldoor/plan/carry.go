@@ -245,6 +245,17 @@ func (a Picture) Age(none int64) (oldest int64, ttl int32) {
 	return oldest, ttl
 }
 
+// Newest returns the time of the newest cell. Without cells the time is none.
+func (a Picture) Newest(none int64) int64 {
+	newest, first := none, true
+	for _, x := range a.Cells {
+		if x.Value != nil && (first || x.Time > newest) {
+			newest, first = x.Time, false
+		}
+	}
+	return newest
+}
+
 // Put returns the writes that put cells of a row into one of its places, with their own times. If
 // marker is set, the row's marker gets the time at and lives for ttl seconds.
 func (c *Carrier) Put(m *Moved, to Place, i Picture, marker bool, at int64, ttl int32) (out []Mutation) {
@@ -267,22 +278,23 @@ func (c *Carrier) Put(m *Moved, to Place, i Picture, marker bool, at int64, ttl 
 	return out
 }
 
-// Drop returns the writes that delete cells of a row in one of its places, at the cells' own
-// times. If row is set, they also delete the row at the time of its oldest cell.
-func (c *Carrier) Drop(m *Moved, in Place, i Picture, row bool, started int64) (out []Mutation) {
-	of, target := c.in(in), Target{Key: m.Key, Cluster: m.Clustering, Shard: in.Shard}
-	add := func(st *Statement, at int64) {
-		target.Set = []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(at))}}
-		out = append(out, Mutation{st, st.Values(&eval.Env{}, target), m.Key, in.Shard})
-	}
-	if row && !c.static {
-		at, _ := i.Age(started)
-		add(of.row, at)
-	}
+// Drop returns the writes that delete cells of a row in one of its places, each at its own time. So a cell
+// that is written later with an earlier timestamp stays.
+func (c *Carrier) Drop(m *Moved, in Place, i Picture) (out []Mutation) {
 	for n, x := range i.Cells {
 		if x.Value != nil {
-			add(of.drop[n], x.Time)
+			out = append(out, c.deletion(c.in(in).drop[n], m, in, x.Time))
 		}
 	}
 	return out
+}
+
+// DropRow returns the write that deletes a row in one of its places.
+func (c *Carrier) DropRow(m *Moved, in Place, at int64) Mutation {
+	return c.deletion(c.in(in).row, m, in, at)
+}
+
+func (c *Carrier) deletion(st *Statement, m *Moved, in Place, at int64) Mutation {
+	target := Target{Key: m.Key, Cluster: m.Clustering, Shard: in.Shard, Set: []eval.Value{{Bytes: binary.BigEndian.AppendUint64(nil, uint64(at))}}}
+	return Mutation{st, st.Values(&eval.Env{}, target), m.Key, in.Shard}
 }

@@ -169,7 +169,10 @@ func TestCarriesBetweenTables(t *testing.T) {
 			cells.Cells[0] = Cell{Value: []byte("x"), Time: 7}
 			for _, at := range []Place{m.Old, m.New} {
 				plain := at.Shard == shard.PlainPlace
-				all := slices.Concat([]Mutation{c.Look(&m, at)}, c.Put(&m, at, cells, true, 1000, 0), c.Drop(&m, at, cells, true, 1000))
+				all := slices.Concat([]Mutation{c.Look(&m, at)}, c.Put(&m, at, cells, true, 1000, 0), c.Drop(&m, at, cells))
+				if of != nil {
+					all = append(all, c.DropRow(&m, at, 1000))
+				}
 				text := sent(all)
 				if n := strings.Count(text, names[plain]+" "); n != len(all) || strings.Contains(text, "shard") == plain || strings.Contains(text, "of slots") {
 					t.Errorf("at %v: %s", at, text)

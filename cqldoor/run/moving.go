@@ -45,7 +45,7 @@ const watchEvery = 500 * time.Millisecond
 func newMovers(x *schemas, announce carrier.Announce) *movers {
 	m := &movers{x: x, self: x.opts.UUID(), began: x.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.opts.Store)}
 	m.mover = carrier.New(carrier.Options{Store: x.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
-		Now: x.opts.Now, Stamps: x.clock.Now, Self: m.self, Hints: x.opts.Hints, Buckets: announce, Rollovers: x.rollovers, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
+		Now: x.opts.Now, Stamps: x.clock.Now, Self: m.self, Lease: x.doors.lease.Length, Hints: x.opts.Hints, Buckets: announce, Rollovers: x.rollovers, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
 	m.adoptions = newAdoptions(x, m)
 	return m
 }

@@ -190,11 +190,24 @@ func (r *resolver) look(ctx context.Context, c *plan.Change, m *plan.Moved, at p
 	return plan.Image(carrier, all), nil
 }
 
-// dropped deletes cells of a row in one of its places.
+// dropped deletes cells of a row in one of its places. If the whole row is gone, it may leave a marker, which
+// is not newer than the row's newest cell.
 func (r *resolver) dropped(ctx context.Context, c *plan.Change, m *plan.Moved, in plan.Place, gone plan.Picture, row bool, cl wire.Consistency) error {
+	carrier, places := c.Carrier(m.Clustering == nil), c.Partitions(m.Key, in)
 	var all []plan.Mutation
-	for _, at := range c.Partitions(m.Key, in) {
-		all = append(all, c.Carrier(m.Clustering == nil).Drop(m, at, gone, row, c.Started)...)
+	for _, at := range places {
+		all = append(all, carrier.Drop(m, at, gone)...)
+	}
+	if err := r.carried(ctx, all, cl); err != nil || !row {
+		return err
+	}
+	left, err := r.look(ctx, c, m, in, cl)
+	if err != nil || !left.There {
+		return err
+	}
+	all = nil
+	for _, at := range places {
+		all = append(all, carrier.DropRow(m, at, gone.Newest(c.Started)))
 	}
 	return r.carried(ctx, all, cl)
 }
