@@ -217,9 +217,9 @@ func changeManyWhileKilled(t *testing.T, m *mortal, of many, n int, scans bool) 
 					wrong <- fmt.Errorf("scan %d during the changes: %w", scanned+1, err)
 					return
 				}
-				if took := time.Since(began); n > 100_000 { // else the mover has nothing to spare in the scans of hours
+				if took := time.Since(began); n > 100_000 { // a scan takes minutes, and the mover gives way to it
 					t.Logf("scan %d has shown each of %d rows once, in %v", scanned+1, n, took.Round(time.Second))
-					_ = deadline.Sleep(ctx, took)
+					_ = deadline.Sleep(ctx, 3*took)
 				}
 			}
 		})

@@ -81,9 +81,10 @@ func TestPaceGivesWayToClients(t *testing.T) {
 // pairing is a store that answers its first INSERT only when a second one is under way.
 type pairing struct {
 	store.Store
-	ids     sync.Map // of prepared INSERTs
-	inserts atomic.Int64
-	second  chan struct{}
+	ids      sync.Map     // of prepared INSERTs
+	inserts  atomic.Int64 // rows
+	requests atomic.Int64 // those with such rows
+	second   chan struct{}
 }
 
 type pairingLink struct {
@@ -96,14 +97,27 @@ func (p *pairing) Open(ctx context.Context, o store.LinkOptions) (store.Link, er
 	return pairingLink{l, p}, err
 }
 
-// inserts reports whether a request executes a prepared INSERT.
-func (l pairingLink) inserts(req wire.Message) bool {
-	if req.Op != wire.OpExecute {
-		return false
+// inserts returns how many prepared INSERT statements a request executes.
+func (l pairingLink) inserts(req wire.Message) (n int64) {
+	var ids [][]byte
+	switch req.Op {
+	case wire.OpExecute:
+		if e, err := wire.ParseExecute(wire.V5, req.Body); err == nil {
+			ids = [][]byte{e.ID}
+		}
+	case wire.OpBatch:
+		if b, err := wire.ParseBatch(wire.V5, req.Body); err == nil {
+			for it := b.Iter(); it.Next(); {
+				ids = append(ids, it.ID)
+			}
+		}
 	}
-	e, err := wire.ParseExecute(wire.V5, req.Body)
-	_, known := l.of.ids.Load(string(e.ID))
-	return err == nil && known
+	for _, id := range ids {
+		if _, known := l.of.ids.Load(string(id)); known {
+			n++
+		}
+	}
+	return n
 }
 
 func (l pairingLink) Send(ctx context.Context, req wire.Message, reply func(wire.Message)) {
@@ -116,8 +130,9 @@ func (l pairingLink) Send(ctx context.Context, req wire.Message, reply func(wire
 			reply(resp)
 		})
 		return
-	case l.inserts(req):
-		switch l.of.inserts.Add(1) {
+	case l.inserts(req) > 0:
+		l.of.inserts.Add(l.inserts(req))
+		switch l.of.requests.Add(1) {
 		case 1:
 			go func() {
 				select {
@@ -134,12 +149,12 @@ func (l pairingLink) Send(ctx context.Context, req wire.Message, reply func(wire
 	l.Link.Send(ctx, req, reply)
 }
 
-// TestPartitionsMoveTogether moves partitions of one row each. The mover does not wait for one of
-// them before it begins the next, and writes each row once.
+// TestPartitionsMoveTogether moves partitions of one row each. The mover does not wait for some of
+// them before it begins the next, writes each row once, and writes those of several partitions together.
 func TestPartitionsMoveTogether(t *testing.T) {
 	from := &shard.Layout{N: 1, Column: "shard"}
 	w := newWorld(t, from)
-	want := w.fill(from, 50, 1)
+	want := w.fill(from, 100, 1)
 	st := &pairing{Store: w.store, second: make(chan struct{})}
 	m := w.mover(st, alone{})
 	w.start(m, &shard.Layout{N: 8, Column: "shard"})
@@ -153,8 +168,11 @@ func TestPartitionsMoveTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := st.inserts.Load(); n != s.RowsMoved || n < 30 {
-		t.Errorf("%d rows of 50 moved, with %d INSERT statements", s.RowsMoved, n)
+	if n := st.inserts.Load(); n != s.RowsMoved || n < 60 {
+		t.Errorf("%d rows of 100 moved, with %d INSERT statements", s.RowsMoved, n)
+	}
+	if n := st.requests.Load(); n > s.RowsMoved/5 {
+		t.Errorf("%d partitions of one row moved with %d requests", s.RowsMoved, n)
 	}
 }
 

@@ -105,8 +105,8 @@ func transient(err error) bool {
 	return false
 }
 
-// write sends statements. The store applies all or none.
-func (p *pass) write(ctx context.Context, parts []statement) error {
+// send sends statements. Of those on one physical partition, the store applies all or none.
+func (p *pass) send(ctx context.Context, parts []statement) error {
 	_, err := p.try(ctx, write, func() (page, error) {
 		switch len(parts) {
 		case 0:
@@ -199,7 +199,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 			return err
 		}
 		work := newCrew(ctx, p.pace)
-		var open units
+		var open open
 		position := func(raw [][]byte) int64 { return at(int64(binary.BigEndian.Uint64(raw[0]))) }
 		end := last
 		if n := len(got.rows); n > 0 {
@@ -224,7 +224,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 				if p.leaves(&r) {
 					at := p.stamps().UnixMicro()
 					gone = at
-					work.do(func() error { return p.write(ctx, []statement{p.table.removePartition(&r, at)}) })
+					work.do(func() error { return p.send(ctx, []statement{p.table.removePartition(&r, at)}) })
 				}
 				if static := (&row{key: r.key, at: r.at, there: true, cells: statics}); occupied(statics) && static.outlives(gone) {
 					p.take(ctx, work, &open, static, c)
@@ -235,6 +235,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 			}
 		}
 		p.finish(ctx, work, &open)
+		p.unload(ctx, work, &open)
 		if err := work.wait(); err != nil {
 			return err
 		}

@@ -30,12 +30,26 @@ const (
 	unitBytes = 8 << 10
 )
 
-// units are the units of the partition that the pass is in.
-type units []*unit
+// open is what a pass has begun and not handed to its crew yet: the units of the partition that it is in, and
+// units that it writes together with others.
+type open struct {
+	units  []*unit
+	loaded []*unit
+	bytes  int // of the loaded units
+}
+
+// A request writes at most loadUnits units, which are on as many physical partitions, and units of several
+// partitions have at most loadBytes bytes together. So Cassandra does not warn of a batch of them
+// (unlogged_batch_across_partitions_warn_threshold is 10, batch_size_warn_threshold is 5 KiB).
+const (
+	loadUnits = 8
+	loadBytes = 3 << 10
+	rowBytes  = 100 // what a row takes in a batch beside its keys and values
+)
 
 // take counts a row that the scan has met. If it moves, take adds it to the unit of its places, and
 // begins the work on the unit when that is full.
-func (p *pass) take(ctx context.Context, work *crew, open *units, r *row, c *counts) {
+func (p *pass) take(ctx context.Context, work *crew, open *open, r *row, c *counts) {
 	from, to := p.table.places(r)
 	c.rows++
 	if p.survey != nil && r.at == from && !r.expires() {
@@ -80,23 +94,23 @@ func (p *pass) take(ctx context.Context, work *crew, open *units, r *row, c *cou
 	}
 	alone := r.clustering == nil || r.at.rows == ""
 	begin := func(i int) {
-		u := (*open)[i]
-		*open = slices.Delete(*open, i, i+1)
-		work.do(func() error { return p.handle(ctx, u) })
+		u := open.units[i]
+		open.units = slices.Delete(open.units, i, i+1)
+		p.begin(ctx, work, open, u)
 	}
 	i := -1
 	if !alone {
-		i = slices.IndexFunc(*open, func(u *unit) bool { return u.from == from && u.to == to })
+		i = slices.IndexFunc(open.units, func(u *unit) bool { return u.from == from && u.to == to })
 	}
-	if i >= 0 && (*open)[i].bytes+r.size() > unitBytes {
+	if i >= 0 && open.units[i].bytes+r.size() > unitBytes {
 		begin(i)
 		i = -1
 	}
 	if i < 0 {
-		i = len(*open)
-		*open = append(*open, &unit{from: from, to: to})
+		i = len(open.units)
+		open.units = append(open.units, &unit{from: from, to: to})
 	}
-	u := (*open)[i]
+	u := open.units[i]
 	u.rows = append(u.rows, r)
 	u.bytes += r.size()
 	if alone || len(u.rows) == unitRows {
@@ -104,12 +118,38 @@ func (p *pass) take(ctx context.Context, work *crew, open *units, r *row, c *cou
 	}
 }
 
-// finish begins the work on the units that are left of a partition.
-func (p *pass) finish(ctx context.Context, work *crew, open *units) {
-	for _, u := range *open {
+// begin begins the work on a unit. A pass that only writes loads small units, and writes several with one request.
+func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
+	switch p.work {
+	case reshard.Copy, reshard.Clean, reshard.Discard:
+	default:
 		work.do(func() error { return p.handle(ctx, u) })
+		return
 	}
-	*open = (*open)[:0]
+	size := u.bytes + rowBytes*len(u.rows)
+	if open.bytes+size > loadBytes {
+		p.unload(ctx, work, open)
+	}
+	open.loaded, open.bytes = append(open.loaded, u), open.bytes+size
+	if len(open.loaded) == loadUnits {
+		p.unload(ctx, work, open)
+	}
+}
+
+// unload begins the work on the loaded units.
+func (p *pass) unload(ctx context.Context, work *crew, open *open) {
+	if all := open.loaded; len(all) > 0 {
+		work.do(func() error { return p.write(ctx, all) })
+	}
+	open.loaded, open.bytes = nil, 0
+}
+
+// finish begins the work on the units that are left of a partition.
+func (p *pass) finish(ctx context.Context, work *crew, open *open) {
+	for _, u := range open.units {
+		p.begin(ctx, work, open, u)
+	}
+	open.units = open.units[:0]
 }
 
 // size returns the bytes of a row.
@@ -126,18 +166,43 @@ func (r *row) size() (n int) {
 	return n
 }
 
-// handle does a pass's work on a unit.
+// write does the work of a pass that only writes on some units.
+func (p *pass) write(ctx context.Context, all []*unit) error {
+	var parts []statement
+	for _, u := range all {
+		var of []statement
+		if p.work == reshard.Copy {
+			if err := p.announce(ctx, u.rows[0].key, u.to); err != nil {
+				return err
+			}
+			of = p.copies(u.rows, u.to)
+		} else {
+			of = p.removals(u.rows)
+		}
+		if slices.ContainsFunc(of, func(s statement) bool { return s.logged }) {
+			if err := p.send(ctx, of); err != nil {
+				return err
+			}
+			continue
+		}
+		parts = append(parts, of...)
+	}
+	return p.send(ctx, parts)
+}
+
+// handle does the work of a pass that looks at another place on a unit.
 func (p *pass) handle(ctx context.Context, u *unit) error {
 	switch p.work {
-	case reshard.Copy:
-		return p.copy(ctx, u.rows, u.to)
 	case reshard.Sweep:
 		// Nearly all rows are at the new place already, and a look is cheaper than a write.
 		late, err := p.different(ctx, u.rows, u.to)
-		if err != nil {
+		if err != nil || len(late) == 0 {
 			return err
 		}
-		return p.copy(ctx, late, u.to)
+		if err := p.announce(ctx, late[0].key, u.to); err != nil {
+			return err
+		}
+		return p.send(ctx, p.copies(late, u.to))
 	case reshard.Verify:
 		other := u.to
 		if u.rows[0].at == u.to {
@@ -150,8 +215,6 @@ func (p *pass) handle(ctx context.Context, u *unit) error {
 			}
 		}
 		return err
-	case reshard.Clean, reshard.Discard:
-		return p.remove(ctx, u.rows)
 	}
 	return nil
 }
@@ -169,30 +232,23 @@ func (p *pass) announce(ctx context.Context, key [][]byte, at place) error {
 	return err
 }
 
-// copy writes rows to a place.
-func (p *pass) copy(ctx context.Context, rows []*row, to place) error {
-	if len(rows) > 0 {
-		if err := p.announce(ctx, rows[0].key, to); err != nil {
-			return err
-		}
-	}
-	var parts []statement
+// copies returns the statements that write rows to a place.
+func (p *pass) copies(rows []*row, to place) (parts []statement) {
 	for _, r := range rows {
 		parts = append(parts, p.table.copyTo(r, to)...)
 	}
-	return p.write(ctx, parts)
+	return parts
 }
 
-// remove deletes old rows that have moved, or copies that a rollback leaves. No row of their key comes to this place
-// again, so the deletion may be newer than every write. If a client's timestamp is ahead of the store's clock, the
-// deletion gets that timestamp.
-func (p *pass) remove(ctx context.Context, rows []*row) error {
+// removals returns the statements that delete old rows that have moved, or copies that a rollback leaves. No row of their
+// key comes to this place again, so the deletion may be newer than every write. If a client's timestamp is ahead of the
+// store's clock, the deletion gets that timestamp.
+func (p *pass) removals(rows []*row) (parts []statement) {
 	now := p.stamps().UnixMicro()
-	var parts []statement
 	for _, r := range rows {
 		parts = append(parts, p.table.remove(r, r.newest(now)))
 	}
-	return p.write(ctx, parts)
+	return parts
 }
 
 // different returns the rows that differ from what another place has for them.
@@ -236,7 +292,7 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 			err = p.drop(ctx, &new, &old)
 		}
 		if len(parts) > 0 && err == nil {
-			err = p.write(ctx, parts)
+			err = p.send(ctx, parts)
 		}
 		if err != nil {
 			return err
@@ -251,7 +307,7 @@ func (p *pass) drop(ctx context.Context, r, other *row) error {
 	if !r.there {
 		return nil
 	}
-	if err := p.write(ctx, p.table.drops(r, other)); err != nil || other.there || r.clustering == nil {
+	if err := p.send(ctx, p.table.drops(r, other)); err != nil || other.there || r.clustering == nil {
 		return err
 	}
 	if left, err := p.look(ctx, r, r.at); err != nil || !left.there {
@@ -261,7 +317,7 @@ func (p *pass) drop(ctx context.Context, r, other *row) error {
 	if occupied(r.cells) {
 		newest = r.newest(math.MinInt64)
 	}
-	if err := p.write(ctx, p.table.removes(r, newest)); err != nil || newest >= p.table.known {
+	if err := p.send(ctx, p.table.removes(r, newest)); err != nil || newest >= p.table.known {
 		return err
 	}
 	p.mu.Lock()
@@ -282,7 +338,7 @@ func (p *pass) dropMarkers(ctx context.Context) error {
 		for err == nil && left.there {
 			wait := time.UnixMicro(p.table.known).Add(underWay).Sub(p.stamps())
 			if wait <= 0 {
-				err = p.write(ctx, p.table.removes(r, p.table.known))
+				err = p.send(ctx, p.table.removes(r, p.table.known))
 				break
 			}
 			if err = deadline.Sleep(ctx, min(wait, time.Second)); err == nil && p.alive != nil {

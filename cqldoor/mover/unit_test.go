@@ -105,7 +105,7 @@ func TestStoreForgetsStatements(t *testing.T) {
 		if req.Op != wire.OpExecute && req.Op != wire.OpBatch {
 			return nil
 		}
-		if n++; n%40 == 0 {
+		if n++; n%15 == 0 {
 			forgotten++
 			return &wire.Error{Code: wire.CodeUnprepared, Message: "forgotten", ID: make([]byte, 16)}
 		}
