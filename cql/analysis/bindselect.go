@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/schema"
-	"github.com/evenkeel/evenkeel/partitioner"
 )
 
 // Bind binds the statement to its values, one for each of Binds.
@@ -54,28 +53,9 @@ func (b *BoundSelect) bindKeys(env *eval.Env) (wrong, err error) {
 		b.Keys = keys
 		return wrong, nil
 	}
-	tokens, err := b.Where.tokens(env)
-	if err != nil {
-		return nil, err
-	}
-	// Each key's token must be computed to see whether it is in the range.
-	if keys.n > maxFiltered {
-		return nil, cartesian("partition key", keys.n, maxFiltered)
-	}
-	var in list
-	for _, k := range keys.All() {
-		t := partitioner.Murmur3(partitioner.AppendComposite(nil, k...))
-		if slices.ContainsFunc(tokens, func(r TokenRange) bool { return r.Start <= t && t <= r.End }) {
-			in.add(k...)
-		}
-	}
-	b.Keys = Tuples{n: 1}
-	b.Keys.add(in, b.Table.PartitionKey)
-	return wrong, nil
+	b.Keys, err = b.Where.ofTokens(keys, b.Table, env)
+	return wrong, err
 }
-
-// maxFiltered is the largest number of partition keys that bindKeys filters by token.
-const maxFiltered = 1 << 16
 
 // cartesian returns the error with which Cassandra refuses more combinations of INs than its
 // guardrail in_select_cartesian_product allows.

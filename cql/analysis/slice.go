@@ -67,11 +67,6 @@ func compare(cols []*schema.Column, a, b [][]byte) int {
 	return 0
 }
 
-// TokenRange is a range of Murmur3 tokens. Both ends are inclusive.
-type TokenRange struct {
-	Start, End int64
-}
-
 // region is the set of tuples of some columns between two tuples, in the order of the types. It is
 // one slice if all columns are ascending or all are descending. It may be several if they are
 // mixed.
