@@ -40,6 +40,8 @@ func (s *serveCmd) checkCapacity() error {
 	switch {
 	case slices.Contains(s.Capacity, likeKeyspaces) && len(s.Cassandra) > 0:
 		return withHint(fmt.Errorf("--capacity keyspaces: only the embedded engine applies limits, and this door is in front of %s", strings.Join(s.Cassandra, ", ")), "go without --cassandra")
+	case s.DynamoDB != "" && (slices.Contains(s.Capacity, likeDynamoDB) || s.IndexLag > 0):
+		return withHint(fmt.Errorf("--capacity dynamodb and --index-lag are for the embedded engine, and this door is in front of %s", s.DynamoDB), "go without --dynamodb")
 	case slices.Contains(s.Capacity, likeDynamoDB) && off:
 		return withHint(errors.New("--capacity dynamodb: there is no DynamoDB door"), "--listen-dynamodb 127.0.0.1:8000 opens one")
 	case s.IndexLag > 0 && off:

@@ -32,6 +32,7 @@ func TestCapacityFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"--capacity", "cassandra"}, "--capacity cassandra: evenkeel does not know the limits of such a store\nhint: dynamodb, keyspaces, or both: --capacity dynamodb,keyspaces"},
+		{[]string{"--capacity", "dynamodb", "--dynamodb", "http://localhost:8000"}, "--capacity dynamodb and --index-lag are for the embedded engine, and this door is in front of http://localhost:8000\nhint: go without --dynamodb"},
 		{[]string{"--capacity", "keyspaces", "--cassandra", "10.1.2.3"}, "--capacity keyspaces: only the embedded engine applies limits, and this door is in front of 10.1.2.3\nhint: go without --cassandra"},
 		{[]string{"--capacity", "dynamodb", "--cassandra", "10.1.2.3"}, "--capacity dynamodb: there is no DynamoDB door\nhint: --listen-dynamodb 127.0.0.1:8000 opens one"},
 		{[]string{"--capacity", "dynamodb", "--listen-dynamodb", "off"}, "--capacity dynamodb: there is no DynamoDB door"},

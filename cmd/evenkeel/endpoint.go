@@ -68,8 +68,6 @@ func (s *serveCmd) checkEndpoint() error {
 		return withHint(errors.New("--dynamodb or --access-keys is given, but there is no DynamoDB door"), "--listen-dynamodb ADDR opens one")
 	case s.DynamoDB != "" && s.DynamoDBSharding == "off":
 		return withHint(errors.New("--dynamodb-sharding off is for the embedded engine: in front of an endpoint the door would do nothing"), "use the endpoint itself")
-	case s.DynamoDB != "" && s.limits(likeDynamoDB) != nil, s.DynamoDB != "" && s.IndexLag > 0:
-		return withHint(fmt.Errorf("--capacity dynamodb and --index-lag are for the embedded engine, and this door is in front of %s", s.DynamoDB), "go without --dynamodb")
 	}
 	return nil
 }
