@@ -22,7 +22,9 @@
 //  4. Before a change begins, Refuse refuses a table whose rows cannot be moved in this way.
 //  5. The mover limits its requests in flight so that the store answers them in good time. It slows
 //     down when clients of its door wait longer than without it. It never stops for them (pace.go).
-//  6. A request of the mover concerns one physical partition, and a bounded number of rows (unit.go).
+//  6. A request of the mover concerns a bounded number of rows, of one physical partition or of a few (unit.go).
+//  7. A row that was deleted in one place is deleted in the other: each cell at its own time, and the row only
+//     if its marker is left.
 //
 // It imports catalog, cql/describe, cql/schema, cql/store, cql/syntax, cql/value, cql/wire,
 // cqldoor/plan, deadline, reshard and shard.
