@@ -55,7 +55,7 @@ type pass struct {
 	alive func() error
 
 	mu     sync.Mutex
-	marked []*row // rows of the page that dropMarkers must look at
+	marked []marked // rows of the page that dropMarkers must look at
 }
 
 // level returns the consistency level of the pass's reads.

@@ -44,7 +44,8 @@ type open struct {
 const (
 	loadUnits = 8
 	loadBytes = 3 << 10
-	rowBytes  = 100 // what a row takes in a batch beside its keys and values
+	rowBytes  = 100 // what a row takes in a batch beside its keys and cells
+	cellBytes = 16  // the times of a cell
 )
 
 // take counts a row that the scan has met. If it moves, take adds it to the unit of its places, and
@@ -127,6 +128,13 @@ func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
 		return
 	}
 	size := u.bytes + rowBytes*len(u.rows)
+	for _, r := range u.rows {
+		for _, c := range r.cells {
+			if c.value != nil {
+				size += cellBytes
+			}
+		}
+	}
 	if open.bytes+size > loadBytes {
 		p.unload(ctx, work, open)
 	}
@@ -322,8 +330,14 @@ func (p *pass) drop(ctx context.Context, r, other *row) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.marked = append(p.marked, r)
+	p.marked = append(p.marked, marked{r, other.at})
 	return nil
+}
+
+// marked is a row of which drop has left a marker. other is the place that does not have the row.
+type marked struct {
+	*row
+	other place
 }
 
 // underWay is longer than a client's write is on its way to the store.
@@ -331,29 +345,45 @@ const underWay = 15 * time.Second
 
 // dropMarkers deletes rows of which drop has left a marker that is newer than their cells. Such a row was written
 // at the beginning of the change, and a door that did not know the change yet deleted it in the old place
-// alone. So its marker is from before all doors knew the change. Later writes of the row stay.
+// alone. So its marker is from before all doors knew the change. A row that a client has written again meanwhile
+// stays.
 func (p *pass) dropMarkers(ctx context.Context) error {
-	for _, r := range p.marked {
-		left, err := p.look(ctx, r, r.at)
-		for err == nil && left.there {
-			wait := time.UnixMicro(p.table.known).Add(underWay).Sub(p.stamps())
-			if wait <= 0 {
-				err = p.send(ctx, p.table.removes(r, p.table.known))
+	for _, m := range p.marked {
+		for {
+			if alone, err := p.markerAlone(ctx, m); err != nil {
+				return err
+			} else if !alone {
 				break
 			}
-			if err = deadline.Sleep(ctx, min(wait, time.Second)); err == nil && p.alive != nil {
-				err = p.alive()
+			wait := time.UnixMicro(p.table.known).Add(underWay).Sub(p.stamps())
+			if wait <= 0 {
+				if err := p.send(ctx, p.table.removes(m.row, p.table.known)); err != nil {
+					return err
+				}
+				break
 			}
-			if err == nil {
-				left, err = p.look(ctx, r, r.at)
+			if err := deadline.Sleep(ctx, min(wait, time.Second)); err != nil {
+				return err
 			}
-		}
-		if err != nil {
-			return err
+			if p.alive != nil {
+				if err := p.alive(); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	p.marked = nil
 	return nil
+}
+
+// markerAlone reports whether a row is there without cells, and the other place does not have it.
+func (p *pass) markerAlone(ctx context.Context, m marked) (bool, error) {
+	left, err := p.look(ctx, m.row, m.at)
+	if err != nil || !left.there || occupied(left.cells) {
+		return false, err
+	}
+	other, err := p.look(ctx, m.row, m.other)
+	return !other.there, err
 }
 
 // look reads a row at a place.

@@ -9,9 +9,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -119,5 +123,100 @@ func TestStoreForgetsStatements(t *testing.T) {
 	w.same("moved", want, w.entry().Layout)
 	if forgotten < 2 {
 		t.Errorf("the store has forgotten statements %d times", forgotten)
+	}
+}
+
+// TestMarkerOfRowThatIsWrittenAgain lets a client write a row again while the mover has yet to delete a marker that
+// a deletion in the old place alone has left in the new one. The new row stays.
+func TestMarkerOfRowThatIsWrittenAgain(t *testing.T) {
+	for _, only := range []bool{false, true} { // only: the client's write has reached the new place only so far
+		from := &shard.Layout{N: 2, Column: "shard"}
+		w := newWorld(t, from)
+		old, next := w.plan(from), w.plan(&shard.Layout{N: 9, Column: "shard"})
+		key, c := [][]byte{i32(1)}, []byte(nil)
+		for i := 0; c == nil; i++ {
+			row := []byte(fmt.Sprint("row ", i))
+			if old.ShardOfRow(key, [][]byte{row, i32(0)}) != next.ShardOfRow(key, [][]byte{row, i32(0)}) {
+				c = row
+			}
+		}
+		in := func(t *plan.Table) []byte { return i32(t.ShardOfRow(key, [][]byte{c, i32(0)})) }
+		later := new(atomic.Int64)
+		w.stamps = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+		var started atomic.Int64
+		var once sync.Once
+		again := func(p *plan.Table) {
+			w.exec("INSERT INTO k.t (k, shard, c, d, a) VALUES (1, ?, ?, 0, 'again') USING TIMESTAMP ?", in(p), c, bigint(started.Load()+3000))
+		}
+		st := &counting{Store: w.store, before: func(req wire.Message) *wire.Error {
+			if req.Op == wire.OpPrepare && started.Load() > 0 && strings.Contains(string(req.Body), "DELETE FROM k.t USING TIMESTAMP") {
+				once.Do(func() {
+					if again(next); !only {
+						again(old)
+					}
+				})
+			}
+			return nil
+		}}
+		m := w.mover(st, alone{at: func(e *catalog.Entry) {
+			switch {
+			case e.Change == nil:
+			case e.Change.Step == reshard.Switching && started.Load() == 0:
+				later.Store(int64(time.Hour))
+				w.exec("INSERT INTO k.t (k, shard, c, d) VALUES (1, ?, ?, 0) USING TIMESTAMP ?", in(next), c, bigint(e.Change.Started+1000))
+				w.exec("DELETE FROM k.t USING TIMESTAMP ? WHERE k = 1 AND shard = ? AND c = ? AND d = 0", bigint(e.Change.Started+2000), in(old), c)
+				started.Store(e.Change.Started)
+			case e.Change.Step == reshard.Switched && only:
+				again(old)
+			}
+		}})
+		w.start(m, &shard.Layout{N: 9, Column: "shard"})
+		if err := m.Run(t.Context(), "k", "t"); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("%x %s %x", key[0], c, i32(0))
+		if got := w.contents(w.entry().Layout); !strings.HasPrefix(got[name], "again") {
+			t.Errorf("only in the new place: %v: the row that was written again is gone: %q", only, got)
+		}
+	}
+}
+
+// TestBatchOfSeveralPartitions moves small partitions whose rows have many columns. Cassandra warns of no batch of
+// theirs: it counts 16 bytes for each cell beside its value.
+func TestBatchOfSeveralPartitions(t *testing.T) {
+	from := &shard.Layout{N: 1, Column: "shard"}
+	w := newWorld(t, from)
+	names, values := "", ""
+	for i := range 60 {
+		w.exec(fmt.Sprintf("ALTER TABLE k.t ADD x%d int", i))
+		names, values = names+fmt.Sprintf(", x%d", i), values+", 1"
+	}
+	for k := range 60 {
+		w.exec("INSERT INTO k.t (k, shard, c, d"+names+") VALUES (?, 1, 'c', 0"+values+") USING TIMESTAMP 1000", i32(k))
+	}
+	var largest atomic.Int64
+	st := &counting{Store: w.store, before: func(req wire.Message) *wire.Error {
+		if req.Op != wire.OpBatch {
+			return nil
+		}
+		b, err := wire.ParseBatch(wire.V5, req.Body)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		var n int64
+		for it := b.Iter(); it.Next(); {
+			n += int64(len(it.Values.Raw)) + 12*int64(it.Values.Count) // Raw has 4 bytes for the length of each value
+		}
+		largest.Store(max(largest.Load(), n))
+		return nil
+	}}
+	m := w.mover(st, alone{})
+	w.start(m, &shard.Layout{N: 8, Column: "shard"})
+	if err := m.Run(t.Context(), "k", "t"); err != nil {
+		t.Fatal(err)
+	}
+	if n := largest.Load(); n == 0 || n > 5<<10 {
+		t.Errorf("the largest batch has %d bytes as Cassandra counts them", n)
 	}
 }
