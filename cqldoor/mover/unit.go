@@ -45,7 +45,7 @@ const (
 	loadUnits = 8
 	loadBytes = 3 << 10
 	rowBytes  = 100 // what a row takes in a batch beside its keys and cells
-	cellBytes = 16  // the times of a cell
+	cellBytes = 20  // what a cell takes beside its value
 )
 
 // take counts a row that the scan has met. If it moves, take adds it to the unit of its places, and

@@ -182,12 +182,12 @@ func TestMarkerOfRowThatIsWrittenAgain(t *testing.T) {
 }
 
 // TestBatchOfSeveralPartitions moves small partitions whose rows have many columns. Cassandra warns of no batch of
-// theirs: it counts 16 bytes for each cell beside its value.
+// theirs: it counts 20 bytes for each cell beside its value.
 func TestBatchOfSeveralPartitions(t *testing.T) {
 	from := &shard.Layout{N: 1, Column: "shard"}
 	w := newWorld(t, from)
 	names, values := "", ""
-	for i := range 60 {
+	for i := range 30 {
 		w.exec(fmt.Sprintf("ALTER TABLE k.t ADD x%d int", i))
 		names, values = names+fmt.Sprintf(", x%d", i), values+", 1"
 	}
@@ -206,7 +206,7 @@ func TestBatchOfSeveralPartitions(t *testing.T) {
 		}
 		var n int64
 		for it := b.Iter(); it.Next(); {
-			n += int64(len(it.Values.Raw)) + 12*int64(it.Values.Count) // Raw has 4 bytes for the length of each value
+			n += int64(len(it.Values.Raw)) + 16*int64(it.Values.Count) // Raw has 4 bytes for the length of each value
 		}
 		largest.Store(max(largest.Load(), n))
 		return nil

@@ -5,6 +5,7 @@ package plan
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strconv"
 
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -162,6 +163,11 @@ func (a Picture) Same(b Picture) bool {
 		}
 	}
 	return true
+}
+
+// Occupied reports whether the picture has a cell.
+func (a Picture) Occupied() bool {
+	return slices.ContainsFunc(a.Cells, func(c Cell) bool { return c.Value != nil })
 }
 
 // Newer returns the cells of a that b lacks or has with an earlier time.

@@ -73,7 +73,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	}
 	r := plan.Row{Select: x.plan, Key: key}
 	if x.plan.Old != nil && len(x.plan.Table.Statics) > 0 {
-		if err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(key, nil), x.params.Consistency); err != nil {
+		if _, err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(key, nil), x.params.Consistency); err != nil {
 			return false, err
 		}
 	}

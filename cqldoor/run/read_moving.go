@@ -111,8 +111,12 @@ func (x *merger) settle(s plan.Segment, in *rowset, rows []row, r row) ([]row, e
 	old := *x
 	old.plan, old.width = x.plan.Old, nil
 	for range maxResolve {
-		if err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(s.Key, key), x.params.Consistency); err != nil {
+		deleted, err := x.reads.resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(s.Key, key), x.params.Consistency)
+		if err != nil {
 			return nil, err
+		}
+		if deleted {
+			return rows, nil
 		}
 		was, err := old.held(old.plan.Row(s, key), nil, 1)
 		if err != nil {

@@ -190,26 +190,27 @@ func (r *resolver) look(ctx context.Context, c *plan.Change, m *plan.Moved, at p
 	return plan.Image(carrier, all), nil
 }
 
-// dropped deletes cells of a row in one of its places. If the whole row is gone, it may leave a marker, which
-// is not newer than the row's newest cell.
-func (r *resolver) dropped(ctx context.Context, c *plan.Change, m *plan.Moved, in plan.Place, gone plan.Picture, row bool, cl wire.Consistency) error {
+// dropped deletes cells of a row in one of its places. If row is set, the whole row is gone, so dropped also
+// deletes its marker, unless the marker is newer than the row's newest cell. bare reports whether only a marker
+// was left.
+func (r *resolver) dropped(ctx context.Context, c *plan.Change, m *plan.Moved, in plan.Place, gone plan.Picture, row bool, cl wire.Consistency) (bare bool, err error) {
 	carrier, places := c.Carrier(m.Clustering == nil), c.Partitions(m.Key, in)
 	var all []plan.Mutation
 	for _, at := range places {
 		all = append(all, carrier.Drop(m, at, gone)...)
 	}
-	if err := r.carried(ctx, all, cl); err != nil || !row {
-		return err
+	if err := r.carried(ctx, all, cl); err != nil || !row || m.Clustering == nil {
+		return false, err
 	}
 	left, err := r.look(ctx, c, m, in, cl)
 	if err != nil || !left.There {
-		return err
+		return false, err
 	}
 	all = nil
 	for _, at := range places {
 		all = append(all, carrier.DropRow(m, at, gone.Newest(c.Started)))
 	}
-	return r.carried(ctx, all, cl)
+	return !left.Occupied(), r.carried(ctx, all, cl)
 }
 
 // carried writes cells to one place with the times that they have in another. The store applies
@@ -251,20 +252,21 @@ func bytesOf(values []eval.Value) [][]byte {
 
 // resolve makes the two places of a row equal. It runs the program of reshard.Duty.Read: it
 // copies the cells of each place to the other, with their own times. Cells that the new place
-// then still lacks were deleted there, so resolve deletes them in the old place.
-func (r *resolver) resolve(ctx context.Context, c *plan.Change, m plan.Moved, cl wire.Consistency) error {
+// then still lacks were deleted there, so resolve deletes them in the old place. deleted reports whether
+// the row is deleted, even if a marker of it is left in one place, which only the mover can delete.
+func (r *resolver) resolve(ctx context.Context, c *plan.Change, m plan.Moved, cl wire.Consistency) (deleted bool, err error) {
 	return r.act(ctx, c, c.Duty.Read, m, written(cl))
 }
 
 // act executes a program of package reshard on one row that moves.
-func (r *resolver) act(ctx context.Context, c *plan.Change, program []reshard.Act, m plan.Moved, cl wire.Consistency) error {
+func (r *resolver) act(ctx context.Context, c *plan.Change, program []reshard.Act, m plan.Moved, cl wire.Consistency) (deleted bool, err error) {
 	if m.Old == m.New {
-		return nil
+		return false, nil
 	}
 	carrier := c.Carrier(m.Clustering == nil)
 	old, next := plan.Image[schema.Row](carrier, nil), plan.Image[schema.Row](carrier, nil)
 	for _, act := range program {
-		var err error
+		bare := false
 		switch act {
 		case reshard.LookOld:
 			old, err = r.look(ctx, c, &m, m.Old, cl)
@@ -284,18 +286,19 @@ func (r *resolver) act(ctx context.Context, c *plan.Change, program []reshard.Ac
 			}
 		case reshard.DropOld:
 			if gone := old.Lacking(next); gone.There {
-				err = r.dropped(ctx, c, &m, m.Old, gone, !next.There, cl)
+				bare, err = r.dropped(ctx, c, &m, m.Old, gone, !next.There, cl)
 			}
 		case reshard.DropNew:
 			if gone := next.Lacking(old); gone.There {
-				err = r.dropped(ctx, c, &m, m.New, gone, !old.There, cl)
+				bare, err = r.dropped(ctx, c, &m, m.New, gone, !old.There, cl)
 			}
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
+		deleted = deleted || bare
 	}
-	return nil
+	return deleted, nil
 }
 
 // written returns the consistency level for writes that a read makes.
