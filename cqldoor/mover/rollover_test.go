@@ -370,3 +370,22 @@ func TestCopyOfWhatExpires(t *testing.T) {
 		t.Errorf("rows are copied to the shards %v; shard 2 takes no old cells, and the mover did not know shard 5 when it began", lasting)
 	}
 }
+
+// TestExpiringRowsToManyShards moves rows that expire to strategy rollover. They go to all shards of their key, of
+// which it has many, and Cassandra refuses a batch of several partitions that is larger than 50 KiB.
+func TestExpiringRowsToManyShards(t *testing.T) {
+	w, _ := newPlainWorld(t)
+	for i := range 300 {
+		w.exec("INSERT INTO k.p (k, c, d, a) VALUES (9, ?, 0, 'x') USING TIMESTAMP 1000", []byte(fmt.Sprint("lasting ", i)))
+	}
+	for i := range 40 {
+		w.exec("INSERT INTO k.p (k, c, d, a) VALUES (9, ?, 0, ?) USING TIMESTAMP 1000 AND TTL 100000", []byte(fmt.Sprint("row ", i)), make([]byte, 200))
+	}
+	m := w.mover(w.store, alone{})
+	if err := w.startRollover(m); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Run(t.Context(), "k", "p"); err != nil {
+		t.Fatal(err)
+	}
+}

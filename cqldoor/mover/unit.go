@@ -103,7 +103,11 @@ func (p *pass) take(ctx context.Context, work *crew, open *open, r *row, c *coun
 	if !alone {
 		i = slices.IndexFunc(open.units, func(u *unit) bool { return u.from == from && u.to == to })
 	}
-	if i >= 0 && open.units[i].bytes+r.size() > unitBytes {
+	size := r.size()
+	if to.shard == plan.AnyShard && r.expires() {
+		size = r.load() * len(p.table.partitions(r, to)) // copyTo writes it to each shard
+	}
+	if i >= 0 && open.units[i].bytes+size > unitBytes {
 		begin(i)
 		i = -1
 	}
@@ -113,7 +117,7 @@ func (p *pass) take(ctx context.Context, work *crew, open *open, r *row, c *coun
 	}
 	u := open.units[i]
 	u.rows = append(u.rows, r)
-	u.bytes += r.size()
+	u.bytes += size
 	if alone || len(u.rows) == unitRows {
 		begin(i)
 	}
@@ -127,13 +131,9 @@ func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
 		work.do(func() error { return p.handle(ctx, u) })
 		return
 	}
-	size := u.bytes + rowBytes*len(u.rows)
+	size := 0
 	for _, r := range u.rows {
-		for _, c := range r.cells {
-			if c.value != nil {
-				size += cellBytes
-			}
-		}
+		size += r.load()
 	}
 	if open.bytes+size > loadBytes {
 		p.unload(ctx, work, open)
@@ -170,6 +170,17 @@ func (r *row) size() (n int) {
 	}
 	for _, c := range r.cells {
 		n += len(c.value)
+	}
+	return n
+}
+
+// load returns the bytes of a row as Cassandra counts them in a batch, or somewhat more.
+func (r *row) load() int {
+	n := r.size() + rowBytes
+	for _, c := range r.cells {
+		if c.value != nil {
+			n += cellBytes
+		}
 	}
 	return n
 }
