@@ -333,3 +333,64 @@ func TestStatementsGivenUpAtOnce(t *testing.T) {
 		t.Error("the store has given up no statement: nothing was tested")
 	}
 }
+
+// TestPagesOfStatementsGivenUpAtOnce reads page by page, writes and compares with the parameters that a request can
+// have, through a door whose store keeps no prepared statement.
+func TestPagesOfStatementsGivenUpAtOnce(t *testing.T) {
+	e := embedded(t)
+	forgets := &amnesiac{Store: e}
+	answers := map[store.Store][]string{}
+	stamp, now := int64(5_000_000), int32(1_000)
+	for _, st := range []store.Store{e, forgets} {
+		s := newScene(t, st)
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+		s.must(s.v5, "CREATE TABLE "+s.keyspace+".o (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '1'}")
+		for i := range 20 {
+			for _, table := range []string{"t", "o"} {
+				s.must(s.v5, fmt.Sprintf("INSERT INTO %s.%s (p, c, v) VALUES (1, %d, %d)", s.keyspace, table, i, i))
+			}
+		}
+		for _, c := range []*difftest.Conn{s.v4, s.v5} {
+			for _, text := range []string{"SELECT * FROM KS.t WHERE p = 1", "SELECT c, v FROM KS.t WHERE p = 1 AND c > 3 ORDER BY c DESC", "SELECT v FROM KS.t", "SELECT * FROM KS.o WHERE p = 1", "SELECT v FROM KS.o WHERE p = 1 AND c > 2", "SELECT * FROM KS.o"} {
+				text = strings.ReplaceAll(text, "KS", s.keyspace)
+				for _, size := range []int32{1, 3, 7} {
+					got := s.pages(func(state []byte) (*difftest.Answer, error) {
+						return c.Query(difftest.Request{Query: text, PageSize: size, State: state})
+					})
+					a := s.prepared(c, text, size)
+					if a.Kind == difftest.Error && a.Code == primitive.ErrorCodeUnprepared {
+						a = got
+					}
+					answers[st] = append(answers[st], strings.ReplaceAll(text+": "+show(got)+show(a), s.keyspace, "KS"))
+				}
+			}
+			for _, r := range []difftest.Request{
+				{Query: "INSERT INTO KS.t (p, c, v) VALUES (2, 1, 1)", Timestamp: &stamp},
+				{Query: "INSERT INTO KS.t (p, c, v) VALUES (3, 1, 1) IF NOT EXISTS", Serial: primitive.ConsistencyLevelLocalSerial},
+				{Query: "UPDATE KS.t SET v = 2 WHERE p = 3 AND c = 1 IF v = 9", Serial: primitive.ConsistencyLevelLocalSerial},
+				{Query: "UPDATE KS.t SET v = 2 WHERE p = 3 AND c IN (1, 2, 3)", Timestamp: &stamp},
+				{Query: "SELECT c, v, writetime(v) FROM KS.t WHERE p = 2"},
+				{Query: "SELECT c, v FROM KS.t WHERE p = 3", Consistency: primitive.ConsistencyLevelSerial},
+			} {
+				r.Query = strings.ReplaceAll(r.Query, "KS", s.keyspace)
+				if c == s.v5 {
+					r.Keyspace, r.Now = s.keyspace, &now
+					r.Query = strings.ReplaceAll(r.Query, s.keyspace+".", "")
+				}
+				a, err := c.Query(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answers[st] = append(answers[st], strings.ReplaceAll(r.Query+": "+show(a), s.keyspace, "KS"))
+			}
+		}
+	}
+	for i, want := range answers[e] {
+		if got := answers[forgets][i]; got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
+		}
+	}
+	if forgets.gaveUp.Load() == 0 {
+		t.Error("the store has given up no statement: nothing was tested")
+	}
+}
