@@ -361,6 +361,11 @@ const underWay = 15 * time.Second
 func (p *pass) dropMarkers(ctx context.Context) error {
 	for _, m := range p.marked {
 		for {
+			if p.alive != nil {
+				if err := p.alive(); err != nil {
+					return err
+				}
+			}
 			if alone, err := p.markerAlone(ctx, m); err != nil {
 				return err
 			} else if !alone {
@@ -375,11 +380,6 @@ func (p *pass) dropMarkers(ctx context.Context) error {
 			}
 			if err := deadline.Sleep(ctx, min(wait, time.Second)); err != nil {
 				return err
-			}
-			if p.alive != nil {
-				if err := p.alive(); err != nil {
-					return err
-				}
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/store"
@@ -38,7 +39,7 @@ type coordinator struct {
 	term     uint32
 
 	// forgotten says that the store had given up a statement of an earlier attempt.
-	forgotten bool
+	forgotten atomic.Bool
 
 	// For a read of partitions: how many partition keys it names, and how many shards the first has.
 	keys, shards int
@@ -107,7 +108,7 @@ func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx
 			break
 		}
 		if gaveUp {
-			e.forgotten = true
+			e.forgotten.Store(true)
 			err = wire.Errorf(wire.CodeOverloaded, "evenkeel: the store gives up prepared statements as fast as they are prepared; give it room for more of them")
 		}
 	}

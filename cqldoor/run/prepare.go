@@ -67,7 +67,7 @@ func execution(l store.Link, v wire.Version, text string, e *wire.Execute) wire.
 // gaveUpStatements reports whether the store had given up a statement of an earlier attempt at the request.
 func gaveUpStatements(l store.Link) bool {
 	e, ok := l.(*coordinator)
-	return ok && e.forgotten
+	return ok && e.forgotten.Load()
 }
 
 // unknownColumn reports whether the store has refused a physical statement because it does not know a
