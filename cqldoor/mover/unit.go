@@ -366,12 +366,12 @@ func (p *pass) dropMarkers(ctx context.Context) error {
 					return err
 				}
 			}
+			wait := time.UnixMicro(p.table.known).Add(underWay).Sub(p.stamps())
 			if alone, err := p.markerAlone(ctx, m); err != nil {
 				return err
 			} else if !alone {
 				break
 			}
-			wait := time.UnixMicro(p.table.known).Add(underWay).Sub(p.stamps())
 			if wait <= 0 {
 				if err := p.send(ctx, p.table.removes(m.row, p.table.known)); err != nil {
 					return err
