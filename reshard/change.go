@@ -33,10 +33,11 @@ type Change struct {
 // change. Such writes follow Duty.Past.
 func (c Change) Past(stamp int64) bool { return stamp <= c.Started+c.Skew }
 
-// Known returns the timestamp, in microseconds, since which every door knows the change. lease is how long a
-// door may go on without news of the catalogue. Half as much again is for the drift of clocks.
-func (c Change) Known(lease time.Duration) int64 {
-	return c.Started + c.Skew + (lease + lease/2).Microseconds()
+// Known returns a timestamp, in microseconds, before which every door has come to know the change, and has ended
+// the requests that it began without. lease is how long a door may go on without news of the catalogue; half as
+// much again is for the drift of clocks. requests is how long the publication and such a request take at most.
+func (c Change) Known(lease, requests time.Duration) int64 {
+	return c.Started + c.Skew + (lease + lease/2 + requests).Microseconds()
 }
 
 // Publish returns the change with step next published.

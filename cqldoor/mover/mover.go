@@ -183,7 +183,7 @@ func (j *journey) load(ctx context.Context) error {
 	}
 	if j.table != nil {
 		j.table.rollovers = j.opts.Rollovers
-		j.table.known = e.Change.Known(j.opts.Lease())
+		j.table.known = e.Change.Known(j.opts.Lease(), underWay)
 	}
 	return j.begin(ctx)
 }

@@ -351,7 +351,7 @@ type marked struct {
 	other place
 }
 
-// underWay is longer than a client's write is on its way to the store.
+// underWay is longer than a request is on its way to the store.
 const underWay = 15 * time.Second
 
 // dropMarkers deletes rows of which drop has left a marker that is newer than their cells. Such a row was written
