@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,7 +81,17 @@ func (r *reads) read(ctx context.Context, req *cqldoor.Request, s *statement, pa
 	}
 	defer out.release()
 	x.fan().Gave(out.w.Count())
-	return respond(ctx, req, aggregateWarnings(b), out.w.Finish())
+	return respond(ctx, req, append(aggregateWarnings(b), partWarnings(s.sel, b, state)...), out.w.Finish())
+}
+
+// partWarnings returns the warning for a scan of a part of a table, by token(), that begins while the table's layout is
+// being changed. Parts that begin in different steps follow different layouts.
+func partWarnings(s *plan.Select, b *analysis.BoundSelect, state []byte) []string {
+	if s.Change == nil || !b.Scan || b.Where.Token == nil || state != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("write_sharding: the layout of %s.%s is being changed. Scans of its parts, by token(), that begin in different steps of the change can together miss a partition or show it twice; "+
+		"begin all parts before the change, or after it.", s.Table.Keyspace, s.Table.Name)}
 }
 
 // aggregateWarnings returns Cassandra's warnings for aggregates over several partitions.

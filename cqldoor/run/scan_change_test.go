@@ -169,6 +169,7 @@ func cellText(cells [][]byte) string {
 func (c *crossing) page(s *scanned, i int) bool {
 	size := int32([]int{2, 7, 40}[c.r.IntN(3)])
 	c.door.reads.timeout = time.Duration(min(1, c.r.IntN(3))) // 0: the page does not end early
+	known := c.door.state.Load()
 	a, err := c.conn.Query(difftest.Request{Query: s.parts[i], PageSize: size, State: s.states[i]})
 	if err == nil && a.Kind == difftest.Error && strings.Contains(a.Text, "Invalid value for the paging state") {
 		c.refused++
@@ -176,6 +177,15 @@ func (c *crossing) page(s *scanned, i int) bool {
 	}
 	if err != nil || a.Kind == difftest.Error {
 		c.t.Fatalf("%s: %v, %v", s.parts[i], a, err)
+	}
+	warned := slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, "begin all parts before the change") })
+	table := known.Table("ks", "t")
+	passes := table == nil // the store may answer
+	if !passes && table.Change != nil && !table.Change.Duty.Both() {
+		passes = !table.Change.Duty.New() && table.Change.From.Plain() || table.Change.Duty.New() && table.Change.To.Plain()
+	}
+	if want := !passes && table.Change != nil && len(s.parts) > 1 && s.states[i] == nil; warned != want && !passes && c.door.state.Load() == known {
+		c.t.Fatalf("%s in %q: the warnings are %q", s.parts[i], c.phase(), a.Warnings)
 	}
 	s.states[i] = a.State
 	from := len(s.rows)
