@@ -33,9 +33,9 @@ type Change struct {
 // change. Such writes follow Duty.Past.
 func (c Change) Past(stamp int64) bool { return stamp <= c.Started+c.Skew }
 
-// Known returns a timestamp, in microseconds, before which every door has come to know the change, and has ended
-// the requests that it began without. lease is how long a door may go on without news of the catalogue; half as
-// much again is for the drift of clocks. requests is how long the publication and such a request take at most.
+// Known returns a timestamp in microseconds. By then every door knows the change, and has ended the requests that
+// it began before it knew. lease is how long a door may go on without news of the catalogue. Known adds half of
+// it, for the drift of clocks. requests is how long the publication and such a request take at most.
 func (c Change) Known(lease, requests time.Duration) int64 {
 	return c.Started + c.Skew + (lease + lease/2 + requests).Microseconds()
 }

@@ -119,8 +119,9 @@ func (s *statement) bound() wire.Values {
 	return v
 }
 
-// send sends the request that build returns, and reads the answer. If the store has forgotten a
-// prepared statement, it may give up the next one as fast; so send then sends what build spells out.
+// send sends the request that build returns, and reads the answer. If the store has forgotten a prepared
+// statement, send calls build again with spell set. The second request then has the texts of its statements,
+// because the store may forget the next prepared statement just as fast.
 func (b *backend) send(ctx context.Context, build func(l store.Link, v wire.Version, spell bool) (wire.Message, error)) (page, error) {
 	link, version, err := b.open(ctx)
 	if err != nil {

@@ -145,9 +145,9 @@ func (t *Table) copied(r *row, to place) place {
 	return to
 }
 
-// fix fixes the shards to which a pass copies cells of any time. The mover may stand still, and another mover may
-// open further ones meanwhile. Deletions from before do not reach those shards, so a cell that this mover has
-// read before must not come there.
+// fix notes the shards to which a pass may copy cells of any time. While this mover stands still, another mover may
+// open further shards. Earlier deletions do not reach those shards. So this mover must not copy there what it has
+// read before.
 func (t *Table) fix() {
 	t.fixed = map[*side]*shard.Rolled{}
 	for _, s := range []*side{t.from, t.to} {
@@ -344,8 +344,8 @@ func (t *Table) marker(r *row) (time int64, ttl int32) {
 }
 
 // drops returns the statements that delete cells at a row's place. The mover has copied all cells to the other
-// place. Those that the other place does not show are shadowed by a deletion there, so drops deletes them here
-// too, each at the cell's own time: a cell that is written later with an earlier timestamp stays.
+// place. If the other place does not show a cell, a deletion there hides it. So the cell must go here, too. drops
+// deletes each cell at its own time. Then a cell stays that a client writes later with an earlier timestamp.
 func (t *Table) drops(r, other *row) (parts []statement) {
 	in := t.partitions(r, r.at)
 	for _, at := range in {

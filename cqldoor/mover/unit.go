@@ -30,8 +30,8 @@ const (
 	unitBytes = 8 << 10
 )
 
-// open is what a pass has begun and not handed to its crew yet: the units of the partition that it is in, and
-// units that it writes together with others.
+// open holds the units that a pass has not handed to its crew yet. units are those of the present partition, to
+// which take adds rows. loaded get no more rows; the pass writes them with one request.
 type open struct {
 	units  []*unit
 	loaded []*unit
@@ -123,7 +123,8 @@ func (p *pass) take(ctx context.Context, work *crew, open *open, r *row, c *coun
 	}
 }
 
-// begin begins the work on a unit. A pass that only writes loads small units, and writes several with one request.
+// begin begins the work on a unit. A pass that only writes collects small units first, and writes several of them
+// with one request.
 func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
 	switch p.work {
 	case reshard.Copy, reshard.Clean, reshard.Discard:
@@ -320,8 +321,9 @@ func (p *pass) carry(ctx context.Context, program []reshard.Act, r *row, from, t
 	return nil
 }
 
-// drop deletes what a row has at its place and the other place does not show. If that is the whole row, its
-// marker may be left, whose time cannot be read. Then drop deletes the row at the time of its newest cell.
+// drop deletes those cells of a row that the other place does not show. If the other place does not have the row
+// at all, the row's marker may be left. CQL cannot read a marker's time. Then drop deletes the row at the time of
+// its newest cell.
 func (p *pass) drop(ctx context.Context, r, other *row) error {
 	if !r.there {
 		return nil
@@ -354,10 +356,10 @@ type marked struct {
 // underWay is longer than a request is on its way to the store.
 const underWay = 15 * time.Second
 
-// dropMarkers deletes rows of which drop has left a marker that is newer than their cells. Such a row was written
-// at the beginning of the change, and a door that did not know the change yet deleted it in the old place
-// alone. So its marker is from before all doors knew the change. A row that a client has written again meanwhile
-// stays.
+// dropMarkers deletes the markers that drop has left, because they are newer than the cells of their rows. A client
+// wrote such a row at the beginning of the change. A door that did not know the change yet deleted the row, in the
+// old place alone. So the marker is from before all doors knew the change. If a client has written the row again,
+// dropMarkers leaves it.
 func (p *pass) dropMarkers(ctx context.Context) error {
 	for _, m := range p.marked {
 		for {

@@ -109,7 +109,7 @@ func (g *guessing) ask(t *plan.Table, key [][]byte, q question, last *bucketList
 }
 
 // confirm waits for the directory's answer if the first answer was a guess. If the guess was wrong, confirm returns
-// errGuess. Then the caller reads again, and the first answer is the directory's.
+// errGuess. Then the caller reads again, with the buckets that the directory has listed.
 func (g *guessing) confirm() error {
 	if g == nil || g.guess == nil {
 		return nil

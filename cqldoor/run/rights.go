@@ -76,7 +76,7 @@ type refusal struct {
 func (r *refusal) Unwrap() error { return r.error }
 
 // judged returns the error that the client gets. If err is a refusal, judged first asks the store whether the
-// client has the rights. If the client has not, it gets the store's error instead.
+// client has the rights. If the client lacks them, judged returns the store's error instead.
 func judged(ctx context.Context, req *cqldoor.Request, err error) error {
 	var r *refusal
 	if !errors.As(err, &r) {

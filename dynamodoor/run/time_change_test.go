@@ -290,8 +290,8 @@ func TestBucketsAcrossChanges(t *testing.T) {
 	acrossChanges(t, false, "looking", "stubbing", "moving", "closing", "settled", "cleaning", "preparing", "dropping", "reads")
 }
 
-// acrossChanges carries out histories of tables. If one of some steps has not occurred in them, it carries out
-// more: a step such as that in which a plain table is dropped is rare.
+// acrossChanges carries out histories of tables. Each step in occurs must occur in them. Some steps are rare, so
+// acrossChanges carries out more histories until each has occurred.
 func acrossChanges(t *testing.T, rolls bool, occurs ...string) {
 	t.Logf("-args -buckets.seed=%d", *bucketSeed)
 	counts := map[string]int{}
