@@ -50,8 +50,8 @@ type pace struct {
 	}
 	slow, seen int // requests since the level was set
 
-	begun  int    // units since the last rest
-	served Served // at the time looked
+	began  time.Time // the end of the last rest
+	served Served    // at the time looked
 	looked time.Time
 	recent float64 // seconds that a client's request takes, a moving average
 	quiet  float64 // the same without the mover; 0: not known
@@ -136,37 +136,39 @@ func (p *pace) set(level float64) {
 	p.slow, p.seen = 0, 0
 }
 
-// burst is the number of units after which the mover rests, and longest is how long it rests at the
-// lowest level. So it handles some thousands of units in a second at that level, if the store does.
+// At the lowest level the mover rests twice as long as it has worked since its last rest. So it works for a third of the
+// time, whether a unit takes the store long or not. It rests when it has worked for stretch. For a work longer than
+// longest it rests as for one of that length.
 //
 // settle is how long the mover rests before it works, to see how the door serves clients without
 // it. glance is how long it watches clients before it judges, if they send enough requests;
 // otherwise it watches them for stare.
 const (
-	burst   = 32
-	longest = 10 * time.Millisecond
+	stretch = 4 * time.Millisecond
+	longest = 50 * time.Millisecond
 	settle  = 100 * time.Millisecond
 	glance  = 50 * time.Millisecond
 	stare   = 500 * time.Millisecond
 	few     = 20
 )
 
-// rest waits as long as the mover is to do nothing. The mover calls it before it handles units.
-func (p *pace) rest(ctx context.Context, units int) error {
-	if t := p.due(units); t > 0 {
+// rest waits as long as the mover is to do nothing. The mover calls it before it reads a page, and before it handles a unit.
+func (p *pace) rest(ctx context.Context) error {
+	if t := p.due(); t > 0 {
 		return deadline.Sleep(ctx, t)
 	}
 	return nil
 }
 
-// due returns how long the mover is to rest before it handles units.
-func (p *pace) due(units int) time.Duration {
+// due returns how long the mover is to rest now.
+func (p *pace) due() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
 	if p.clients != nil {
 		if p.looked.IsZero() {
 			p.looked, p.served = now, p.clients()
+			p.began = now.Add(settle)
 			return settle
 		}
 		if past := now.Sub(p.looked); past >= glance {
@@ -176,11 +178,13 @@ func (p *pace) due(units int) time.Duration {
 			}
 		}
 	}
-	if p.begun += units; p.begun < burst {
+	worked := now.Sub(p.began)
+	if worked < stretch {
 		return 0
 	}
-	p.begun = 0
-	return time.Duration(max(0, (fewest-p.level)/(fewest-lowest)) * float64(longest))
+	t := time.Duration(2 * max(0, (fewest-p.level)/(fewest-lowest)) * float64(min(worked, longest)))
+	p.began = now.Add(t)
+	return t
 }
 
 // judge lowers the level if clients wait longer than without the mover, and otherwise raises it, in

@@ -43,21 +43,22 @@ func TestPaceComparesLikeWithLike(t *testing.T) {
 func TestPaceGivesWayToClients(t *testing.T) {
 	now, served := time.Unix(1000, 0), Served{}
 	p := newPace(func() time.Time { return now }, func() Served { return served })
-	// spend lets time pass in which the mover does units, and each gives how long a client's request
+	// spend lets the mover work for 100 windows of glance, and each gives how long a client's request
 	// takes in the window i. spend returns how long the mover rests meanwhile.
 	spend := func(each func(i int) time.Duration) (rests time.Duration) {
 		for i := range 100 {
-			for range burst {
-				rests += p.due(1)
+			for range 20 {
+				rest := p.due()
+				rests += rest
 				p.observe(look, 100*time.Microsecond, false)
+				now = now.Add(rest + glance/20)
 			}
-			now = now.Add(glance)
 			served.Requests += 100
 			served.Took += 100 * each(i)
 		}
 		return rests
 	}
-	if got := p.due(1); got != settle {
+	if got := p.due(); got != settle {
 		t.Errorf("before its work the mover looks at the clients for %s, not %s", got, settle)
 	}
 	unsteady := func(i int) time.Duration { return []time.Duration{700, 1300, 900, 1100}[i%4] * time.Microsecond }
@@ -69,8 +70,8 @@ func TestPaceGivesWayToClients(t *testing.T) {
 		return time.Millisecond + time.Duration(p.level*float64(200*time.Microsecond))
 	}
 	spend(disturbed)
-	if rests := spend(disturbed); rests < 30*longest || p.parallel() != fewest || p.level < lowest {
-		t.Errorf("clients wait for the mover, which rests for %s in 100 bursts, at level %.1f", rests, p.level)
+	if rests := spend(disturbed); rests < 60*glance || rests > 200*glance || p.parallel() != fewest || p.level < lowest {
+		t.Errorf("clients wait for the mover, which works for %s, and rests for %s, at level %.1f", 100*glance, rests, p.level)
 	}
 	spend(unsteady)
 	if got := p.parallel(); got != maxParallel {

@@ -27,6 +27,7 @@ func print(out io.Writer, results []result) {
 		for _, s := range r.Steps {
 			line("in step "+s.Name, fmt.Sprintf("p99 %.1f ms, longest %.0f ms, %.2f cores, for %.1f s", s.P99, s.Longest, s.Cores, s.Seconds), "")
 		}
+		line("after the change", fmt.Sprintf("p99 %.1f ms", r.After99), "")
 		w.Flush()
 	}
 }

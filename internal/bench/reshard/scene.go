@@ -43,6 +43,7 @@ type result struct {
 	Failed    int     `json:"failed"`
 	Before99  float64 `json:"p99_before_ms"`
 	During99  float64 `json:"p99_during_ms"`
+	After99   float64 `json:"p99_after_ms"` // of the new layout, when the change has ended
 	Longest   float64 `json:"longest_over_p99_ms"` // of any request during the change, over p99 before
 	BeforeMax float64 `json:"longest_before_over_p99_ms"`
 	Cores     float64 `json:"cores"`            // processors that the door kept busy in the quiet phase
@@ -169,6 +170,13 @@ func (b *bench) play(ctx context.Context, s scene) error {
 	p99 := before.quantile(0.99)
 	r.Before99, r.During99 = millis(p99), millis(after.quantile(0.99))
 	r.BeforeMax, r.Longest = millis(before.quantile(1)-p99), millis(after.quantile(1)-p99)
+	short, cancel = context.WithTimeout(ctx, b.quiet)
+	settled := steady(short, rate, request)
+	cancel()
+	if settled.failed > 0 {
+		return settled.first
+	}
+	r.After99 = millis(settled.quantile(0.99))
 	r.Moved = float64(status.RowsMoved) / float64(b.moves(s))
 	r.Seconds = status.Ended.Sub(status.Began).Seconds()
 	r.Rows = float64(status.RowsMoved) / r.Seconds
