@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -240,7 +241,7 @@ func TestLookWhileAShardIsOpened(t *testing.T) {
 			}
 		}
 		p.table.rollovers = rollovers
-		got, err := p.lookAll(t.Context(), rows, place{p.table.from, plan.AnyShard})
+		got, err := p.lookAll(t.Context(), rows, slices.Repeat([]place{{p.table.from, plan.AnyShard}}, len(rows)))
 		if err != nil || len(got) != count {
 			t.Fatalf("%d rows of %d, %v", len(got), count, err)
 		}

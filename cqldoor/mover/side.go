@@ -22,12 +22,13 @@ type side struct {
 	columns []*schema.Column // the columns besides the key: statics, then regulars
 	statics int              // number of static columns
 
-	keys  string // SELECT of the key only, without WHERE
-	full  string // SELECT of all columns, without WHERE
-	times string // like full, with the write time of each cell in the place of its value
-	row   string // SELECT of one row's regular columns
-	rows  string // SELECT of the regular columns of several rows of a partition, clustering columns first; empty: no clustering columns
-	stat  string // SELECT of one partition's static columns
+	keys   string // SELECT of the key only, without WHERE
+	full   string // SELECT of all columns, without WHERE
+	times  string // like full, with the write time of each cell in the place of its value
+	row    string // SELECT of one row's regular columns
+	rows   string // SELECT of the regular columns of several rows of a partition, clustering columns first; empty: no clustering columns
+	spread string // like rows, of several shards of a key, the shard before the clustering columns; empty: no shards, or no clustering columns
+	stat   string // SELECT of one partition's static columns
 }
 
 func newSide(physical *schema.Table, plain bool) *side {
@@ -40,12 +41,15 @@ func newSide(physical *schema.Table, plain bool) *side {
 	s.full = "SELECT " + s.token() + ", " + list(key) + cells(s.columns, false) + " FROM " + s.name
 	s.times = "SELECT " + s.token() + ", " + list(key) + cells(s.columns, true) + " FROM " + s.name
 	s.row = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(key)
-	switch c := physical.Clustering; len(c) {
-	case 0:
-	case 1:
-		s.rows = "SELECT " + list(c) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " AND " + list(c) + " IN ?"
-	default:
-		s.rows = "SELECT " + list(c) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " AND (" + list(c) + ") IN ?"
+	if c, k := physical.Clustering, physical.PartitionKey; len(c) > 0 {
+		in := " AND (" + list(c) + ") IN ?"
+		if len(c) == 1 {
+			in = " AND " + list(c) + " IN ?"
+		}
+		s.rows = "SELECT " + list(c) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(k) + in
+		if of, last := k[:len(k)-1], k[len(k)-1]; !plain {
+			s.spread = "SELECT " + ident(last) + ", " + list(c) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(of) + " AND " + ident(last) + " IN ?" + in
+		}
 	}
 	s.stat = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Statics, false) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " LIMIT 1"
 	return s
@@ -101,6 +105,28 @@ func (p place) bind(r *row, values [][]byte) [][]byte {
 
 // bindRows returns the values of the markers of rows. All are of one partition.
 func (p place) bindRows(all []*row) [][]byte {
+	of := *all[0]
+	of.clustering = nil
+	return append(p.bind(&of, nil), names(all))
+}
+
+// bindSpread returns the values of the markers of spread. All rows are of one key, and each has its own place.
+func (p place) bindSpread(all []*row, each []place) [][]byte {
+	var shards []int
+	for _, at := range each {
+		if !slices.Contains(shards, at.shard) {
+			shards = append(shards, at.shard)
+		}
+	}
+	in := integer(int32(len(shards)))
+	for _, n := range shards {
+		in = wire.AppendBytes(in, integer(int32(n)))
+	}
+	return append(slices.Clone(all[0].key), in, names(all))
+}
+
+// names returns the clustering keys of rows as the list of an IN.
+func names(all []*row) []byte {
 	in := integer(int32(len(all)))
 	for _, r := range all {
 		if len(r.clustering) == 1 {
@@ -113,9 +139,7 @@ func (p place) bindRows(all []*row) [][]byte {
 		}
 		in = wire.AppendBytes(in, tuple)
 	}
-	of := *all[0]
-	of.clustering = nil
-	return append(p.bind(&of, nil), in)
+	return in
 }
 
 // A pass over two physical tables goes over the old one first. Its position is then half a token:

@@ -31,11 +31,12 @@ const (
 )
 
 // open holds the units that a pass has not handed to its crew yet. units are those of the present partition, to
-// which take adds rows. loaded get no more rows; the pass writes them with one request.
+// which take adds rows. loaded get no more rows; the pass writes them, or looks at them, with one request.
 type open struct {
 	units  []*unit
 	loaded []*unit
 	bytes  int // of the loaded units
+	rows   int // of the loaded units
 }
 
 // A request writes at most loadUnits units, which are on as many physical partitions, and units of several
@@ -47,6 +48,11 @@ const (
 	rowBytes  = 100 // what a row takes in a batch beside its keys and cells
 	cellBytes = 20  // what a cell takes beside its value
 )
+
+// A request looks at units of several places of a key if they have at most lookRows rows together. It names these rows
+// and their places, so it names at most lookRows × lookRows rows, nearly all of which are not there. Amazon Keyspaces
+// allows 100.
+const lookRows = 8
 
 // take counts a row that the scan has met. If it moves, take adds it to the unit of its places, and
 // begins the work on the unit when that is full.
@@ -123,23 +129,28 @@ func (p *pass) take(ctx context.Context, work *crew, open *open, r *row, c *coun
 	}
 }
 
-// begin begins the work on a unit. A pass that only writes collects small units first, and writes several of them
-// with one request.
+// looks reports whether the pass looks at another place before it writes.
+func (p *pass) looks() bool { return p.work == reshard.Sweep || p.work == reshard.Verify }
+
+// begin begins the work on a unit. It collects small units first, and handles several of them with one request.
 func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
-	switch p.work {
-	case reshard.Copy, reshard.Clean, reshard.Discard:
-	default:
-		work.do(func() error { return p.handle(ctx, u) })
-		return
-	}
-	size := 0
+	size, full := 0, false
 	for _, r := range u.rows {
 		size += r.load()
 	}
-	if open.bytes+size > loadBytes {
+	if p.looks() {
+		if at := p.other(u); at.spread == "" || at.shard == plan.AnyShard || u.rows[0].clustering == nil || len(u.rows) == unitRows {
+			work.do(func() error { return p.handle(ctx, []*unit{u}) })
+			return
+		}
+		full = open.rows+len(u.rows) > lookRows || len(open.loaded) > 0 && p.other(open.loaded[0]).side != p.other(u).side
+	} else {
+		full = open.bytes+size > loadBytes
+	}
+	if full {
 		p.unload(ctx, work, open)
 	}
-	open.loaded, open.bytes = append(open.loaded, u), open.bytes+size
+	open.loaded, open.bytes, open.rows = append(open.loaded, u), open.bytes+size, open.rows+len(u.rows)
 	if len(open.loaded) == loadUnits {
 		p.unload(ctx, work, open)
 	}
@@ -148,9 +159,14 @@ func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
 // unload begins the work on the loaded units.
 func (p *pass) unload(ctx context.Context, work *crew, open *open) {
 	if all := open.loaded; len(all) > 0 {
-		work.do(func() error { return p.write(ctx, all) })
+		work.do(func() error {
+			if p.looks() {
+				return p.handle(ctx, all)
+			}
+			return p.write(ctx, all)
+		})
 	}
-	open.loaded, open.bytes = nil, 0
+	open.loaded, open.bytes, open.rows = nil, 0, 0
 }
 
 // finish begins the work on the units that are left of a partition.
@@ -159,6 +175,9 @@ func (p *pass) finish(ctx context.Context, work *crew, open *open) {
 		p.begin(ctx, work, open, u)
 	}
 	open.units = open.units[:0]
+	if p.looks() { // the next partition is of another key
+		p.unload(ctx, work, open)
+	}
 }
 
 // size returns the bytes of a row.
@@ -210,33 +229,39 @@ func (p *pass) write(ctx context.Context, all []*unit) error {
 	return p.send(ctx, parts)
 }
 
-// handle does the work of a pass that looks at another place on a unit.
-func (p *pass) handle(ctx context.Context, u *unit) error {
-	switch p.work {
-	case reshard.Sweep:
-		// Nearly all rows are at the new place already, and a look is cheaper than a write.
-		late, err := p.different(ctx, u.rows, u.to)
-		if err != nil || len(late) == 0 {
-			return err
-		}
-		if err := p.announce(ctx, late[0].key, u.to); err != nil {
-			return err
-		}
-		return p.send(ctx, p.copies(late, u.to))
-	case reshard.Verify:
-		other := u.to
-		if u.rows[0].at == u.to {
-			other = u.from
-		}
-		rows, err := p.different(ctx, u.rows, other)
-		for _, r := range rows {
-			if err == nil {
-				err = p.carry(ctx, reshard.Verify.Program(), r, u.from, u.to)
-			}
-		}
+// handle does the work of a pass that looks at another place on some units of a key.
+func (p *pass) handle(ctx context.Context, all []*unit) error {
+	different, err := p.different(ctx, all)
+	if err != nil {
 		return err
 	}
+	for i, u := range all {
+		rows := different[i]
+		if p.work == reshard.Sweep && len(rows) > 0 {
+			// Nearly all rows are at the new place already, and a look is cheaper than a write.
+			if err := p.announce(ctx, rows[0].key, u.to); err != nil {
+				return err
+			}
+			if err := p.send(ctx, p.copies(rows, u.to)); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, r := range rows {
+			if err := p.carry(ctx, reshard.Verify.Program(), r, u.from, u.to); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// other returns the place at which handle looks for the rows of a unit.
+func (p *pass) other(u *unit) place {
+	if p.work == reshard.Verify && u.rows[0].at == u.to {
+		return u.from
+	}
+	return u.to
 }
 
 // announce adds the bucket of a place to the directory before a row is copied there.
@@ -271,17 +296,25 @@ func (p *pass) removals(rows []*row) (parts []statement) {
 	return parts
 }
 
-// different returns the rows that differ from what another place has for them.
-func (p *pass) different(ctx context.Context, rows []*row, at place) ([]*row, error) {
+// different returns for each unit its rows that differ from what its other place has for them.
+func (p *pass) different(ctx context.Context, all []*unit) ([][]*row, error) {
+	var rows []*row
+	var at []place
+	for _, u := range all {
+		rows, at = append(rows, u.rows...), append(at, slices.Repeat([]place{p.other(u)}, len(u.rows))...)
+	}
 	there, err := p.lookAll(ctx, rows, at)
 	if err != nil {
 		return nil, err
 	}
-	var out []*row
-	for i, r := range rows {
-		if !alike(r, &there[i]) {
-			out = append(out, r)
+	out := make([][]*row, len(all))
+	for i, u := range all {
+		for j, r := range u.rows {
+			if !alike(r, &there[j]) {
+				out[i] = append(out[i], r)
+			}
 		}
+		there = there[len(u.rows):]
 	}
 	return out, nil
 }
@@ -429,9 +462,10 @@ func (p *pass) look(ctx context.Context, r *row, at place) (row, error) {
 	return out, nil
 }
 
-// lookAll reads the rows of a unit at a place. It takes a row as absent whose clustering key the
-// place has in other bytes that mean the same.
-func (p *pass) lookAll(ctx context.Context, rows []*row, at place) ([]row, error) {
+// lookAll reads rows of a key, each at its own place. All places are of one side. If one of them is plan.AnyShard,
+// all are. It takes a row as absent whose clustering key the place has in other bytes that mean the same.
+func (p *pass) lookAll(ctx context.Context, rows []*row, each []place) ([]row, error) {
+	at := each[0]
 	if len(rows) == 1 {
 		one, err := p.look(ctx, rows[0], at)
 		return []row{one}, err
@@ -439,9 +473,16 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, at place) ([]row, error
 	if at.shard == plan.AnyShard {
 		return p.lookAnywhere(ctx, rows, at)
 	}
-	n := len(at.physical.Clustering)
+	s, n := statement{text: at.rows, values: at.bindRows(rows)}, len(at.physical.Clustering)
+	key := func(i int) [][]byte { return rows[i].clustering }
+	if slices.ContainsFunc(each, func(p place) bool { return p != at }) {
+		s, n = statement{text: at.spread, values: at.bindSpread(rows, each)}, n+1
+		key = func(i int) [][]byte {
+			return slices.Insert(slices.Clone(rows[i].clustering), 0, integer(int32(each[i].shard)))
+		}
+	}
 	found := make(map[string][]cell, len(rows))
-	for s, state := (statement{text: at.rows, values: at.bindRows(rows)}), []byte(nil); ; {
+	for state := []byte(nil); ; {
 		got, err := p.query(ctx, look, s, state)
 		if err != nil {
 			return nil, err
@@ -456,8 +497,8 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, at place) ([]row, error
 	none := make([]cell, len(at.physical.Regulars))
 	out := make([]row, len(rows))
 	for i, r := range rows {
-		out[i] = row{key: r.key, clustering: r.clustering, at: at, cells: none}
-		if cells, ok := found[name(r.clustering)]; ok {
+		out[i] = row{key: r.key, clustering: r.clustering, at: each[i], cells: none}
+		if cells, ok := found[name(key(i))]; ok {
 			out[i].there, out[i].cells = true, cells
 		}
 	}
@@ -467,7 +508,7 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, at place) ([]row, error
 // lookAnywhere reads the rows of a unit in all shards of their key.
 func (p *pass) lookAnywhere(ctx context.Context, rows []*row, at place) (out []row, err error) {
 	err = p.anywhere(ctx, rows[0], at, func(in place) error {
-		parts, err := p.lookAll(ctx, rows, in)
+		parts, err := p.lookAll(ctx, rows, slices.Repeat([]place{in}, len(rows)))
 		switch {
 		case err != nil:
 			return err
@@ -486,10 +527,10 @@ func (p *pass) lookAnywhere(ctx context.Context, rows []*row, at place) (out []r
 	return out, err
 }
 
-// name returns a clustering key as one string.
-func name(clustering [][]byte) string {
+// name returns values of key columns as one string.
+func name(values [][]byte) string {
 	var b []byte
-	for _, c := range clustering {
+	for _, c := range values {
 		b = wire.AppendBytes(b, c)
 	}
 	return string(b)
