@@ -12,6 +12,21 @@ import (
 // Combinator combines the values that two shards computed with the same aggregate.
 type Combinator func(a, b []byte) []byte
 
+// output decides how a result is made of the shards' rows. Each shard computes its aggregates if they combine exactly.
+// The door evaluates over the merged rows what no shard can know alone. Else it passes merged rows on.
+func (p planning) output(together bool) {
+	a := p.Logical
+	switch {
+	case together, a.JSON, a.Grouped, a.Distinct, len(a.Sort) > 0, p.FilterHere, p.Access == Owners, a.Selection.Aggregated && p.Table.Hides():
+		p.Output = Evaluated
+	case a.Selection.Aggregated:
+		p.Output = Evaluated
+		if p.Combine = combinators(a); p.Combine != nil {
+			p.Output = Combined
+		}
+	}
+}
+
 // combinators returns one combinator for each selected aggregate if all of them combine exactly:
 // COUNT, MIN, MAX, and SUM of integers, whose addition wraps and so is associative. Otherwise it
 // returns nil: sums of floats and decimals, averages and plain columns depend on the order of the

@@ -158,37 +158,6 @@ func (p *Write) rows(b *analysis.BoundWrite, set []eval.Value) iter.Seq2[Mutatio
 var errTogether = refused("a condition or a conditional write of a row together with static columns needs both in one shard, and here they are in two",
 	"write the row and the static columns by statements of their own")
 
-// ranges yields the deletions of slices or of whole partitions, in every shard that can have rows
-// of them.
-func (p *Write) ranges(b *analysis.BoundWrite) iter.Seq2[Mutation, error] {
-	t := p.Table
-	slices := b.Slices
-	if b.Scope == analysis.ScopeDeletePartition {
-		slices = analysis.AllSlices()
-	}
-	return func(yield func(Mutation, error) bool) {
-		for _, key := range b.Keys.All() {
-			all := t.Shards(key)
-			for s := range slices.All() {
-				for _, piece := range t.pieces(s) {
-					sh := t.shapeOf(piece)
-					st, err := p.slices(sh)
-					if err != nil {
-						yield(Mutation{}, err)
-						return
-					}
-					target := Target{Key: key, Cluster: sh.values(piece)}
-					for _, target.Shard = range t.shardsOf(key, piece, all) {
-						if !yield(p.mutation(st, b.Env, target), nil) {
-							return
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
 func (p *Write) mutation(st *Statement, env *eval.Env, target Target) Mutation {
 	return Mutation{st, st.Values(env, target), target.Key, target.Shard}
 }

@@ -38,7 +38,7 @@ func (p planning) scan(stmt *syntax.Select) error {
 // of its shards that has rows. The partition is shown at the first of these, the shard with the
 // lowest token, which owns it.
 func (p planning) owners(stmt *syntax.Select) error {
-	if err := p.partitions(stmt, !p.seesApart()); err != nil {
+	if err := p.fanOut(stmt, !p.seesApart()); err != nil {
 		return err
 	}
 	p.walks = map[*Table]*walk{}

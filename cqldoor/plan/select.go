@@ -174,7 +174,7 @@ func selectIn(t *Table, stmt *syntax.Select, a *analysis.Select, merged, both bo
 		p.Whole, err = newStatement(stmt)
 	case a.Where.Partition != nil:
 		p.Access = Partitions
-		err = p.partitions(stmt, !apart)
+		err = p.fanOut(stmt, !apart)
 	case apart && !merged && !t.Hides() && !a.Distinct && !a.Grouped && a.PerPartitionLimit == nil && len(a.Sort) == 0:
 		p.Access = Scan
 		err = p.scan(stmt)

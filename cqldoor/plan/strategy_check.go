@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/shard"
-	"github.com/evenkeel/evenkeel/shard/timebucket"
 )
 
 // clusteringColumn returns the position of a column that 'by' names.
@@ -19,36 +18,6 @@ func clusteringColumn(t *schema.Table, name string) (int, error) {
 		return 0, fmt.Errorf("write_sharding: 'by' names %s, which is not a clustering column of %s.%s", name, t.Keyspace, t.Name)
 	}
 	return i, nil
-}
-
-// newTiming checks that a table can use strategy time, and lists the columns that decide a row's
-// shard.
-func newTiming(t *schema.Table, l *shard.Layout) (_ *timing, by []int, _ error) {
-	name := l.By[0]
-	at, err := clusteringColumn(t, name)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case at > 0:
-		return nil, nil, fmt.Errorf("write_sharding: 'by' names %s, which is not the first clustering column: rows come in the order of %s, so that every read of a partition "+
-			"would have to merge all its buckets; make %s the first clustering column, or use strategy 'calculated'", name, t.Clustering[0].Name, name)
-	case len(t.Statics) > 0:
-		return nil, nil, fmt.Errorf("write_sharding: strategy 'time' does not support static columns (%s) yet; keep them in a table of their own", t.Statics[0].Name)
-	}
-	kind := timeKind(t.Clustering[0].Type)
-	switch {
-	case kind == 0:
-		return nil, nil, fmt.Errorf("write_sharding: 'by' names %s, which is %s and tells no time; strategy 'time' needs a column of type timestamp, date or timeuuid", name, t.Clustering[0].Type)
-	case kind == timebucket.Date && l.Width%timebucket.Day != 0:
-		return nil, nil, fmt.Errorf("write_sharding: 'bucket' is %s, and %s is a date, which has whole days; take whole days, such as 1d", l.Width, name)
-	}
-	by = []int{0}
-	if l.N > 1 {
-		for i := 1; i < len(t.Clustering); i++ {
-			by = append(by, i)
-		}
-	}
-	return &timing{l.Grid(), kind, t.Clustering[0].Desc, l.N}, by, nil
 }
 
 // checkRollover returns an error if the table cannot have shards that are opened one after another.

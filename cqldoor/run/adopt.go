@@ -279,8 +279,7 @@ func (c *adopting) adopt(ctx context.Context, stmt *syntax.AlterTable) error {
 		return c.notOne()
 	}
 	// The error about a row in a wrong place names its key, which only clients who may read it see.
-	if err := c.may(ctx, &syntax.Select{From: syntax.Name{Keyspace: c.keyspace, Name: physical.Name}, Limit: &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"},
-		Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: physical.PartitionKey[0].Name}}}}); err != nil {
+	if err := c.mayRead(ctx, physical); err != nil {
 		return err
 	}
 	layout, logical, warnings, err := c.declared.adoption(physical)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/evenkeel/evenkeel/cql/schema"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -34,6 +35,15 @@ func (c *change) mayAlter(ctx context.Context, t *sharded) error {
 		Name:           syntax.Name{Keyspace: c.keyspace, Name: t.entry.Physical},
 		AddIfNotExists: true,
 		Add:            []syntax.ColumnDef{{Name: column, Type: syntax.TypeRef{Name: syntax.Name{Name: "int"}}}},
+	})
+}
+
+// mayRead asks whether the client may read a table. It sends a SELECT of one row.
+func (c *change) mayRead(ctx context.Context, t *schema.Table) error {
+	return c.may(ctx, &syntax.Select{
+		From:      syntax.Name{Keyspace: c.keyspace, Name: t.Name},
+		Limit:     &syntax.Constant{Kind: syntax.ConstInteger, Text: "1"},
+		Selectors: []syntax.Selector{{Expr: &syntax.Column{Name: t.PartitionKey[0].Name}}},
 	})
 }
 

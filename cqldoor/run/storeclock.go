@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -64,24 +63,4 @@ func storeTime(ctx context.Context, session catalog.Session) (time.Time, error) 
 		return time.Time{}, errors.Join(errors.New("ask the store for its time"), err)
 	}
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(rows[0]["now"]))), nil
-}
-
-// maxClockSkew is the largest allowed difference between the door's clock and the store's.
-const maxClockSkew = time.Minute
-
-// agreed returns the earlier of the door's time and the store's time, because data dropped by a
-// wrong clock is lost.
-func agreed(ctx context.Context, session catalog.Session, now func() time.Time) (time.Time, error) {
-	there, err := storeTime(ctx, session)
-	if err != nil {
-		return time.Time{}, err
-	}
-	here := now()
-	switch d := here.Sub(there); {
-	case d > maxClockSkew || d < -maxClockSkew:
-		return time.Time{}, fmt.Errorf("the door's clock and the store's are %s apart; set them right", d.Abs().Round(time.Second))
-	case d > 0:
-		return there, nil
-	}
-	return here, nil
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mover changes the layout of a sharded table while the table is in use, by the steps of
-// package dynamodoor/reshard. It also makes a plain table a sharded one (second.go), and chooses the shards
+// package dynamodoor/reshard. It also makes a plain table a sharded one (second_table.go), and chooses the shards
 // of a table that gets strategy rollover (choose.go).
 //
 // A request (change.go) begins a change: it writes the first step into the table's entry. From

@@ -24,7 +24,7 @@
 // the client, and no expression and no index may use it. If the application drew the shards at
 // random, an item may be in any shard.
 //
-// A plain table that is becoming a sharded one has two physical tables (second.go). In the first one,
+// A plain table that is becoming a sharded one has two physical tables (second_table.go). In the first one,
 // each item is in the place 0, with the logical key.
 //
 // # Tables

@@ -122,6 +122,12 @@ func readUnits(bytes int, level wire.Consistency) float64 {
 	return float64(max(1, (bytes+4095)/4096)) * readFactor(level)
 }
 
+// scanUnits returns the units of what a scan reads of a partition. They are not rounded: rounded, a scan of small
+// partitions would cost many times its size.
+func scanUnits(bytes int, level wire.Consistency) float64 {
+	return float64(bytes) / 4096 * readFactor(level)
+}
+
 // readFactor returns the part of a read unit that counts at a consistency level.
 func readFactor(level wire.Consistency) float64 {
 	if level == wire.One || level == wire.LocalOne {

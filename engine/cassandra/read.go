@@ -341,9 +341,7 @@ func (r *read) each(at *position) (full bool, err error) {
 		}
 		full, err := r.partition(goesOn)
 		if r.limited() && r.b.Scan {
-			// Units are rounded for the whole scan. Rounded for each partition, a scan of small
-			// ones would cost many times its size.
-			r.c.engine.limits.spendRead(r.plan.table, r.at, float64(r.bytes)/4096*readFactor(r.c.params.Consistency))
+			r.c.engine.limits.spendRead(r.plan.table, r.at, scanUnits(r.bytes, r.c.params.Consistency))
 		}
 		if full || err != nil {
 			return full, err

@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
-// partitions plans a fan-out: the statement that fetches rows, and how their result is made.
+// fanOut plans a fan-out: the statement that fetches rows, and how their result is made.
 // together says that a result cannot be made from one shard's rows alone.
-func (p planning) partitions(stmt *syntax.Select, together bool) error {
+func (p planning) fanOut(stmt *syntax.Select, together bool) error {
 	a, t := p.Logical, p.Table
 	together = together || p.both
 	onRegulars := true
@@ -20,18 +20,7 @@ func (p planning) partitions(stmt *syntax.Select, together bool) error {
 		}
 	}
 	p.FilterHere = len(a.Where.Filters) > 0 && (together && rule.On(rule.FilterMerged) || !onRegulars)
-	switch {
-	case together, a.JSON, a.Grouped, a.Distinct, len(a.Sort) > 0, p.FilterHere, p.Access == Owners:
-		p.Output = Evaluated
-	case a.Selection.Aggregated && t.Hides():
-		p.Output = Evaluated
-	case a.Selection.Aggregated:
-		if p.Combine = combinators(a); p.Combine != nil {
-			p.Output = Combined
-		} else {
-			p.Output = Evaluated
-		}
-	}
+	p.output(together)
 	f := syntax.Select{From: stmt.From, AllowFiltering: stmt.AllowFiltering && !p.FilterHere && len(a.Where.Filters) > 0}
 	if p.Output == Evaluated {
 		p.sources(&f)

@@ -28,46 +28,6 @@ import (
 // name to the catalogue before it makes the table, so that a door that dies in between leaves no
 // unknown table. When the change has ended, the mover drops the table that no longer has the rows.
 
-// RefusePlain returns all reasons why a plain table cannot be sharded while it is in use, or
-// nothing if there is none.
-func RefusePlain(ks *schema.Keyspace, t *schema.Table, to *shard.Layout) []string {
-	return RefuseSecond(ks, t, shard.Plain(), to)
-}
-
-// RefuseSecond returns all reasons why the rows of the physical table t cannot be moved to a second
-// physical table. It returns nothing if there is none.
-func RefuseSecond(ks *schema.Keyspace, t *schema.Table, from, to *shard.Layout) []string {
-	why := Refuse(ks, t, from, to)
-	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	if t.View != nil {
-		add("it is a materialized view")
-	}
-	for _, name := range slices.Sorted(maps.Keys(ks.Tables)) {
-		if v := ks.Tables[name].View; v != nil && v.Base == t.Name {
-			add("it has the materialized view %s, which no other table can feed", name)
-		}
-	}
-	for _, i := range t.Indexes {
-		add("it has the index %s: sharded tables have none", i.Name)
-	}
-	if len(t.Statics) > 0 {
-		add("it has static columns, which doors do not move yet")
-	}
-	if len(t.Clustering) == 0 {
-		add("it has no clustering column, so that each partition is a single row, and there is nothing to spread")
-	}
-	if on, _ := t.Options["cdc"].(bool); on {
-		add("cdc is on: what reads its log would find the physical tables' names there")
-	}
-	if extensions, _ := t.Options["extensions"].(map[string][]byte); len(extensions) > 0 {
-		add("it has extensions, which only what has made them can make again")
-	}
-	if !to.Plain() && t.Columns[to.Column] != nil && (from.Plain() || from.Column != to.Column) {
-		add("it has a column %s; choose another name for the hidden one: 'column': '…'", to.Column)
-	}
-	return why
-}
-
 // reshaped returns the physical table to which the physical table t, with layout from, is copied.
 func reshaped(t *schema.Table, name string, from, to *shard.Layout) *schema.Table {
 	out := *t
