@@ -29,7 +29,7 @@ type Table struct {
 	dated bool // its cells are read with their times: the table's other layout can have cells of a row in any shard
 }
 
-// NewTable joins a logical table and its layout, which must fit (fit.go).
+// NewTable joins a logical table and its layout, which must fit (strategy_check.go).
 func NewTable(t *schema.Table, l *shard.Layout) (*Table, error) {
 	l, err := l.Resolve(KeyColumns(t))
 	if err != nil {

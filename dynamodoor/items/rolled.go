@@ -17,7 +17,7 @@ import (
 )
 
 // Under strategy rollover, the shards of a partition key are ranges of the sort key. The doors count
-// in the directory (catalog/rolled.go) the writes to the last shard. When these are as many as fill it,
+// in the directory (dynamodoor/catalog/rolled.go) the writes to the last shard. When these are as many as fill it,
 // the next shard begins: after the greatest sort key in the last shard.
 //
 // No item may be in two shards. So no door may create an item at or after that sort key in the old

@@ -25,8 +25,8 @@
 // The engine is a single node by design. It satisfies every consistency level, whatever the
 // replication factor of the keyspace says.
 //
-// A request takes the path link.go (→ lanes.go) → query.go, execute.go, batch.go → plan.go
-// (cached) → read.go or write.go → respond.go. The schema is a snapshot (state.go) that DDL
+// A request takes the path link.go (→ lanes.go) → call.go → query.go, batch.go → plan.go (cached in
+// prepared.go) → read.go or write.go → rows.go. The schema is a snapshot (state.go) that DDL
 // (schema_change.go) replaces.
 //
 // It imports cql/…, lane, partitioner, engine/throughput, engine/storage and engine/cassandra/system.

@@ -11,7 +11,7 @@ import (
 )
 
 // A log consists of blocks of 32 KiB. A block consists of chunks, and of zeros after the last chunk
-// that fits (Pebble, record/record.go). A chunk is
+// that fits (as package record of Pebble writes them). A chunk is
 //
 //	checksum[4] length[2] encoding[1] log[4] (synced[8]) payload
 //
