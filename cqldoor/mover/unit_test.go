@@ -96,6 +96,28 @@ func TestRowsOfAPartitionMoveTogether(t *testing.T) {
 	}
 }
 
+// TestLooksAtSeveralShards moves rows of some keys to shards that are new. The mover looks at a key's rows in several
+// shards with one request.
+func TestLooksAtSeveralShards(t *testing.T) {
+	from := &shard.Layout{N: 7, Column: "shard"}
+	w := newWorld(t, from)
+	want := w.fill(from, 6, 100)
+	st := &counting{Store: w.store}
+	m := w.mover(st, alone{})
+	w.start(m, &shard.Layout{N: 40, Column: "shard"})
+	if err := m.Run(t.Context(), "k", "t"); err != nil {
+		t.Fatal(err)
+	}
+	w.same("moved", want, w.entry().Layout)
+	s, err := m.Status(t.Context(), w.entry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := st.requests[wire.OpExecute].Load(); n > s.RowsMoved || s.RowsMoved < 400 {
+		t.Errorf("%d rows were verified twice, and swept, with %d requests", s.RowsMoved, n)
+	}
+}
+
 // TestStoreForgetsStatements lets the store forget the mover's prepared statements again and again.
 func TestStoreForgetsStatements(t *testing.T) {
 	from := &shard.Layout{N: 2, Column: "shard"}
