@@ -229,3 +229,17 @@ func parseEpoch(text string) (r Range, from string, err error) {
 	r, err = parseRange(words[0])
 	return r, words[2], err
 }
+
+// epochOf returns the places of a key that is in an epoch. It returns false if the key is before all epochs.
+func (l *Layout) epochOf(key []byte) (Range, bool) {
+	if len(l.Epochs) > 0 {
+		if at, ok := l.clock.instant(key); ok {
+			for i := len(l.Epochs) - 1; i >= 0; i-- {
+				if at >= l.Epochs[i].From {
+					return l.Epochs[i].Range, true
+				}
+			}
+		}
+	}
+	return Range{}, false
+}

@@ -104,14 +104,8 @@ func (l *Layout) Spread(key []byte) Spread {
 	if s, ok := l.Keys.Of(key); ok {
 		return s
 	}
-	if len(l.Epochs) > 0 {
-		if at, ok := l.clock.instant(key); ok {
-			for i := len(l.Epochs) - 1; i >= 0; i-- {
-				if at >= l.Epochs[i].From {
-					return Spread{Range: l.Epochs[i].Range}
-				}
-			}
-		}
+	if r, ok := l.epochOf(key); ok {
+		return Spread{Range: r}
 	}
 	return l.Default()
 }

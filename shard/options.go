@@ -51,15 +51,11 @@ func Parse(m map[string]string) (*Layout, error) {
 	default:
 		return nil, fmt.Errorf("write_sharding: unknown strategy '%s'; use 'calculated', 'random', 'time' or 'rollover'", s)
 	}
-	for _, option := range []string{optionRows, optionBytes, optionMax} {
-		if _, given := m[option]; given && l.Strategy != Rollover {
-			return nil, fmt.Errorf("write_sharding: '%s' means nothing under strategy '%s'; leave it out, or use 'rollover'", option, l.Strategy)
-		}
+	if err := l.refuseRolloverOptions(m); err != nil {
+		return nil, err
 	}
-	for _, option := range []string{optionBucket, optionKeep} {
-		if _, given := m[option]; given && l.Strategy != Time {
-			return nil, fmt.Errorf("write_sharding: '%s' means nothing under strategy '%s'; leave it out, or use 'time'", option, l.Strategy)
-		}
+	if err := l.refuseTimeOptions(m); err != nil {
+		return nil, err
 	}
 
 	if l.Strategy == Rollover {

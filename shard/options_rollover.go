@@ -57,3 +57,13 @@ func amount(m map[string]string, option string, least int64) (int64, error) {
 	}
 	return n, nil
 }
+
+// refuseRolloverOptions returns an error if a layout of another strategy has options of strategy Rollover.
+func (l *Layout) refuseRolloverOptions(m map[string]string) error {
+	for _, option := range []string{optionRows, optionBytes, optionMax} {
+		if _, given := m[option]; given && l.Strategy != Rollover {
+			return fmt.Errorf("write_sharding: '%s' means nothing under strategy '%s'; leave it out, or use 'rollover'", option, l.Strategy)
+		}
+	}
+	return nil
+}

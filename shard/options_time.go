@@ -44,3 +44,13 @@ func (l *Layout) parseTime(m map[string]string) (err error) {
 	}
 	return nil
 }
+
+// refuseTimeOptions returns an error if a layout of another strategy has options of strategy Time.
+func (l *Layout) refuseTimeOptions(m map[string]string) error {
+	for _, option := range []string{optionBucket, optionKeep} {
+		if _, given := m[option]; given && l.Strategy != Time {
+			return fmt.Errorf("write_sharding: '%s' means nothing under strategy '%s'; leave it out, or use 'time'", option, l.Strategy)
+		}
+	}
+	return nil
+}

@@ -4,10 +4,8 @@ package cache
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"github.com/evenkeel/evenkeel/cachefence"
-	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 // entry is a kept answer. It never changes.
@@ -42,22 +40,6 @@ const (
 	kindRead      = 'r'
 )
 
-// ask returns what an EXECUTE asks for, or nil if the cache may not answer it.
-func (c *Cache) ask(l *link, st *statement, e *wire.Execute) *asked {
-	p := &e.Params
-	if p.Consistency != wire.One && p.Consistency != wire.LocalOne || p.Has(wire.QueryPagingState) || p.Has(wire.QueryNowInSeconds) || l.options.Own {
-		return nil
-	}
-	key, ok := st.keyOf(nil, &p.Values)
-	if !ok {
-		return nil
-	}
-	text := readKey(l, e)
-	a := &asked{text: text, table: st.table, part: c.partition(st.table, key), epoch: c.fence.Table(st.table.name)}
-	a.hash = c.fence.Hash(kindRead, text)&^(cachefence.Groups-1) | a.part%cachefence.Groups
-	return a
-}
-
 // find returns the kept answer, or false if there is none.
 func (c *Cache) find(a *asked) ([]byte, bool) {
 	e, ok := c.entries.GetIfPresent(a.hash)
@@ -87,13 +69,4 @@ func (c *Cache) keep(a *asked, then cachefence.View, body []byte) {
 	if then.Holds(c.fence.Item(a.epoch, a.part)) {
 		c.entries.Set(a.hash, e)
 	}
-}
-
-// whole says whether a response holds all rows and nothing else.
-func whole(resp wire.Message) bool {
-	if resp.Op != wire.OpResult || resp.Flags != 0 || wire.KindOf(resp.Body) != wire.ResultRows || len(resp.Body) < 8 {
-		return false
-	}
-	const changed = 0x0008 // v5: the metadata differ from those that the client has
-	return wire.MetadataFlags(binary.BigEndian.Uint32(resp.Body[4:]))&(wire.MetadataMore|changed) == 0
 }

@@ -130,43 +130,6 @@ func (s *statements) named(n syntax.Name, keyspace string) *table {
 	return s.table(keyspace + "." + n.Name)
 }
 
-// plainSelect says whether a SELECT selects only columns, so that its result depends on the rows
-// alone.
-func plainSelect(text string) bool {
-	tree, err := syntax.Parse(text)
-	if err != nil {
-		return false
-	}
-	sel, ok := tree.(*syntax.Select)
-	if !ok || sel.AllowFiltering {
-		return false
-	}
-	for _, item := range sel.Selectors {
-		if _, column := item.Expr.(*syntax.Column); !column {
-			return false
-		}
-	}
-	for _, r := range sel.Where {
-		if !markersOrConstants(r) {
-			return false
-		}
-	}
-	return true
-}
-
-// markersOrConstants says whether a relation compares columns with bound or constant values. IN
-// may name several partitions, so it does not qualify.
-func markersOrConstants(r syntax.Relation) bool {
-	if r.Tuple || r.Token || r.Index != "" || r.Key != nil || r.Values != nil || r.Op == syntax.OpIn {
-		return false
-	}
-	switch r.Value.(type) {
-	case *syntax.Bind, *syntax.Constant:
-		return true
-	}
-	return false
-}
-
 // keyOf appends the partition key that an EXECUTE binds. It returns false if a part is missing.
 func (s *statement) keyOf(dst []byte, values *wire.Values) ([]byte, bool) {
 	if s.key == nil || values.Named {

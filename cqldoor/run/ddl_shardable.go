@@ -25,10 +25,8 @@ func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 			return nil, nil, err
 		}
 	}
-	if len(t.Clustering) == 0 && l.Strategy != shard.Random {
-		return nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: table %s.%s has no clustering column, so each partition is a single row, "+
-			"and there is nothing to spread; add a column that tells the rows of a partition apart to the primary key, PRIMARY KEY (%s, …), "+
-			"leave write_sharding out, or spread the writes of each row with 'strategy': 'random'", t.Keyspace, t.Name, keyText(t.PartitionKey))
+	if err := checkClustering(t, l); err != nil {
+		return nil, nil, err
 	}
 	warnings, err := d.nameColumn(t, l)
 	if err != nil {
@@ -42,6 +40,16 @@ func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 	}
 	skewed, err := d.codePoints(t, l)
 	return l, append(warnings, skewed...), err
+}
+
+// checkClustering returns an error if a table has no clustering column, and its layout needs one.
+func checkClustering(t *schema.Table, l *shard.Layout) error {
+	if len(t.Clustering) > 0 || l.Strategy == shard.Random {
+		return nil
+	}
+	return wire.Errorf(wire.CodeConfig, "write_sharding: table %s.%s has no clustering column, so each partition is a single row, "+
+		"and there is nothing to spread; add a column that tells the rows of a partition apart to the primary key, PRIMARY KEY (%s, …), "+
+		"leave write_sharding out, or spread the writes of each row with 'strategy': 'random'", t.Keyspace, t.Name, keyText(t.PartitionKey))
 }
 
 func names(columns []*schema.Column, separator string) string {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/observe"
 )
 
@@ -227,4 +228,10 @@ func (t *knownIDs) held() (n, bytes int) {
 		s.mu.RUnlock()
 	}
 	return n, bytes
+}
+
+// unprepared is the error for a statement that the client must prepare again.
+func unprepared(id []byte) error {
+	return &wire.Error{Code: wire.CodeUnprepared, ID: append([]byte(nil), id...),
+		Message: "Prepared query with ID " + hexID(id) + " not found (either the query was not prepared on this host (maybe the host has been restarted?) or you have prepared too many queries and it has been evicted from the internal cache)"}
 }

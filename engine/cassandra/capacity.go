@@ -25,7 +25,7 @@ import (
 type limiter struct {
 	limits throughput.Limits
 	clock  func() time.Time
-	models sync.Map // *capacity.Model by table id
+	models sync.Map // *throughput.Model by table id
 }
 
 func newLimiter(l *throughput.Limits, clock func() time.Time) *limiter {

@@ -2,7 +2,10 @@
 
 package throughput
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // keys counts the partition keys that are requested most in a partition. It has ListedKeys counters. A
 // key without a counter takes over the lowest counter and counts on from its value (Space-Saving).
@@ -63,4 +66,30 @@ func (s *keys) add(key []byte, units float64, refused int64, now nano) {
 	}
 	c := &s.current[least]
 	*c = counter{key: append(c.key[:0], key...), units: c.weight() + units, refused: refused, inherit: c.weight()}
+}
+
+func (s *keys) usage(now nano) []KeyUsage {
+	s.roll(now)
+	var all []KeyUsage
+	for _, half := range [][]counter{s.last, s.current} {
+		for i := range half {
+			c := &half[i]
+			k := slices.IndexFunc(all, func(u KeyUsage) bool { return bytes.Equal(u.Key, c.key) })
+			if k < 0 {
+				k, all = len(all), append(all, KeyUsage{Key: bytes.Clone(c.key)})
+			}
+			all[k].Units += c.units - c.inherit
+			all[k].Refused += c.refused
+		}
+	}
+	slices.SortStableFunc(all, func(a, b KeyUsage) int {
+		switch x, y := a.Units+float64(a.Refused), b.Units+float64(b.Refused); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return bytes.Compare(a.Key, b.Key)
+	})
+	return all[:min(len(all), ListedKeys)]
 }

@@ -2,7 +2,10 @@
 
 package throughput
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Rate is a number of units a second. 0: none, or no limit.
 type Rate struct {
@@ -93,4 +96,20 @@ type Settings struct {
 	// Whole: each partition key is in one partition only, as in tables with a local secondary
 	// index.
 	Whole bool
+}
+
+// Partitions returns the number of partitions that a table with these settings begins with.
+func (l Limits) Partitions(s Settings) int {
+	l = l.WithDefaults()
+	at := s.Provisioned
+	if s.OnDemand {
+		at = l.Fresh
+	}
+	return l.needed(Rate{Read: max(at.Read, s.Warm.Read), Write: max(at.Write, s.Warm.Write)})
+}
+
+// needed returns the number of partitions that can take a throughput that is spread evenly.
+func (l Limits) needed(t Rate) int {
+	n := math.Ceil(max(t.Read/l.Partition.Read, t.Write/l.Partition.Write, 1))
+	return int(min(n, MaxPartitions))
 }

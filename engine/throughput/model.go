@@ -3,7 +3,6 @@
 package throughput
 
 import (
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -272,20 +271,4 @@ func (m *Model) draw() uint64 {
 	m.random ^= m.random >> 7
 	m.random ^= m.random << 17
 	return m.random
-}
-
-// Partitions returns the number of partitions that a table with these settings begins with.
-func (l Limits) Partitions(s Settings) int {
-	l = l.WithDefaults()
-	at := s.Provisioned
-	if s.OnDemand {
-		at = l.Fresh
-	}
-	return l.needed(Rate{Read: max(at.Read, s.Warm.Read), Write: max(at.Write, s.Warm.Write)})
-}
-
-// needed returns the number of partitions that can take a throughput that is spread evenly.
-func (l Limits) needed(t Rate) int {
-	n := math.Ceil(max(t.Read/l.Partition.Read, t.Write/l.Partition.Write, 1))
-	return int(min(n, MaxPartitions))
 }

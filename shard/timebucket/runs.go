@@ -7,25 +7,10 @@ import (
 	"slices"
 )
 
-const (
-	// few is the largest number of buckets that a read may span and still be done without a
-	// directory of buckets.
-	few = 4
-
-	// MostPlaces is the largest number of places in a run of several buckets. The first run has
-	// one bucket, because that often suffices, unless the reader says otherwise. Each further run has at least twice as many buckets as the
-	// one before: a partition whose buckets have few rows has many buckets.
-	MostPlaces = 32
-)
-
-// Few reports whether a read from bucket first to bucket last spans so few buckets that it visits all of
-// them and does not ask the directory which ones exist.
-func Few(first, last int64) bool { return last-first < few }
-
-// Directory returns at most limit buckets of a partition, from bucket from up to bucket to, both
-// included. It returns the first ones in ascending order, or, if down is set, the last ones in
-// descending order. If it returns fewer than limit, there are no more.
-type Directory func(from, to int64, down bool, limit int) ([]int64, error)
+// MostPlaces is the largest number of places in a run of several buckets. The first run has one bucket, because that often
+// suffices, unless the reader says otherwise. Each further run has at least twice as many buckets as the one before: a
+// partition whose buckets have few rows has many buckets.
+const MostPlaces = 32
 
 // Run is a run of consecutive buckets of a partition, in the order of reading.
 type Run struct {

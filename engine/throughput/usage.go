@@ -4,7 +4,6 @@ package throughput
 
 import (
 	"bytes"
-	"slices"
 	"time"
 )
 
@@ -89,30 +88,4 @@ func (u *use) usage(now nano) Usage {
 	u.units.roll(now)
 	u.refused.roll(now)
 	return Usage{Units: u.units.last, Refused: u.refused.last, UnitsTotal: u.unitsTotal, RefusedTotal: u.refusedTotal, RefusedOwnTotal: u.ownTotal}
-}
-
-func (s *keys) usage(now nano) []KeyUsage {
-	s.roll(now)
-	var all []KeyUsage
-	for _, half := range [][]counter{s.last, s.current} {
-		for i := range half {
-			c := &half[i]
-			k := slices.IndexFunc(all, func(u KeyUsage) bool { return bytes.Equal(u.Key, c.key) })
-			if k < 0 {
-				k, all = len(all), append(all, KeyUsage{Key: bytes.Clone(c.key)})
-			}
-			all[k].Units += c.units - c.inherit
-			all[k].Refused += c.refused
-		}
-	}
-	slices.SortStableFunc(all, func(a, b KeyUsage) int {
-		switch x, y := a.Units+float64(a.Refused), b.Units+float64(b.Refused); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return bytes.Compare(a.Key, b.Key)
-	})
-	return all[:min(len(all), ListedKeys)]
 }

@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
-	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
 // sameTable says whether a table is still the one on which statements were prepared, with the
@@ -38,10 +37,4 @@ func (x *statements) current(s *statement) (*statement, error) {
 	}
 	x.cache.prepared(fresh)
 	return fresh, nil
-}
-
-// unprepared is the error for a statement that the client must prepare again.
-func unprepared(id []byte) error {
-	return &wire.Error{Code: wire.CodeUnprepared, ID: append([]byte(nil), id...),
-		Message: "Prepared query with ID " + hexID(id) + " not found (either the query was not prepared on this host (maybe the host has been restarted?) or you have prepared too many queries and it has been evicted from the internal cache)"}
 }
