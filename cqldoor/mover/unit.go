@@ -49,9 +49,9 @@ const (
 	cellBytes = 20  // what a cell takes beside its value
 )
 
-// A request looks at units of several places of a key if they have at most lookRows rows together. It names these rows
-// and their places, so it names at most lookRows × lookRows rows, nearly all of which are not there. Amazon Keyspaces
-// allows 100.
+// A request looks at units of several places of a key if they have at most lookRows rows and unitBytes bytes together.
+// It names these rows and their places, so it names at most lookRows × lookRows rows, nearly all of which are not there.
+// Amazon Keyspaces allows 100.
 const lookRows = 8
 
 // take counts a row that the scan has met. If it moves, take adds it to the unit of its places, and
@@ -143,7 +143,7 @@ func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
 			work.do(func() error { return p.handle(ctx, []*unit{u}) })
 			return
 		}
-		full = open.rows+len(u.rows) > lookRows || len(open.loaded) > 0 && p.other(open.loaded[0]).side != p.other(u).side
+		full = open.rows+len(u.rows) > lookRows || open.bytes+size > unitBytes || len(open.loaded) > 0 && p.other(open.loaded[0]).side != p.other(u).side
 	} else {
 		full = open.bytes+size > loadBytes
 	}
