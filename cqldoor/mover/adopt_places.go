@@ -39,7 +39,7 @@ func (m *Mover) CheckPlaces(ctx context.Context, t, logical *schema.Table, l *sh
 	check := &placeCheck{table: placed, of: t}
 	p := &pass{backend: m.backend, pace: newPace(m.opts.Now, m.opts.Clients), now: m.opts.Now, all: true}
 	for state := []byte(nil); ; {
-		if err := p.pace.rest(ctx); err != nil {
+		if err := p.pace.watch(ctx); err != nil {
 			return err
 		}
 		got, err := p.query(ctx, scan, statement{text: text}, state)

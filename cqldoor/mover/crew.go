@@ -24,10 +24,9 @@ func newCrew(ctx context.Context, p *pace) *crew {
 	return c
 }
 
-// do starts a job when there is room for it, and when the pace does not ask for a rest. After the
-// first error it starts none.
+// do starts a job when there is room for it. After the first error it starts none.
 func (c *crew) do(job func() error) {
-	err := c.pace.rest(c.ctx)
+	err := c.pace.watch(c.ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.busy > 0 && c.busy >= c.pace.parallel() {

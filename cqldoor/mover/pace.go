@@ -24,8 +24,8 @@ const (
 // level is never below lowest.
 const (
 	lowest      = 1
-	fewest      = 8  // units at a time; below that level the mover rests in between
-	maxParallel = 32 // units at a time
+	maxParallel = 32
+	unwatched   = 8 // the level at the beginning if nobody knows how clients are served
 )
 
 // pace sets how much the mover does at a time: its level. It raises the level while the store
@@ -33,8 +33,8 @@ const (
 // as without the mover. It lowers the level when the store slows down or refuses, or clients wait
 // longer. So the mover uses only the capacity that the store has to spare.
 //
-// The level is the number of units that the mover handles at a time. Below fewest the mover
-// handles fewest units at a time, and rests in between.
+// The level is the number of units that the mover handles at a time. So clients' requests queue behind few of the
+// mover's, on a store of few processors, too.
 //
 // The pace compares a request only with others of its kind. A write waits for the disk, so it takes
 // longer than a read, also while the store is idle.
@@ -50,11 +50,13 @@ type pace struct {
 	}
 	slow, seen int // requests since the level was set
 
-	began  time.Time // the end of the last rest
-	served Served    // at the time looked
+	served Served // at the time looked
 	looked time.Time
 	recent float64 // seconds that a client's request takes, a moving average
-	quiet  float64 // the same without the mover; 0: not known
+	quiet  float64 // the same at the lowest level
+	round  int     // judgements since the pace began to measure quiet
+	base   Served  // at that time
+	before float64 // the level at that time
 }
 
 // Served are the requests of clients that a door has answered so far, and how long they took
@@ -65,9 +67,9 @@ type Served struct {
 }
 
 func newPace(now func() time.Time, clients func() Served) *pace {
-	p := &pace{now: now, clients: clients, level: fewest}
-	if clients != nil {
-		p.level = lowest // the level rises as long as they do not wait longer
+	p := &pace{now: now, clients: clients, level: lowest, before: lowest}
+	if clients == nil {
+		p.level = unwatched
 	}
 	return p
 }
@@ -76,7 +78,7 @@ func newPace(now func() time.Time, clients func() Served) *pace {
 func (p *pace) parallel() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return max(fewest, int(p.level))
+	return int(p.level)
 }
 
 // latency returns the store's response time in seconds, now and when it was least busy, for the kind
@@ -136,58 +138,56 @@ func (p *pace) set(level float64) {
 	p.slow, p.seen = 0, 0
 }
 
-// At the lowest level the mover rests twice as long as it has worked since its last rest. So it works for a third of the
-// time, whether a unit takes the store long or not. It rests when it has worked for stretch. For a work longer than
-// longest it rests as for one of that length.
-//
-// settle is how long the mover rests before it works, to see how the door serves clients without
+// settle is how long the mover waits before it works, to see how the door serves clients without
 // it. glance is how long it watches clients before it judges, if they send enough requests;
 // otherwise it watches them for stare.
 const (
-	stretch = 4 * time.Millisecond
-	longest = 50 * time.Millisecond
-	settle  = 100 * time.Millisecond
-	glance  = 50 * time.Millisecond
-	stare   = 500 * time.Millisecond
-	few     = 20
+	settle = 100 * time.Millisecond
+	glance = 50 * time.Millisecond
+	stare  = 500 * time.Millisecond
+	few    = 20
 )
 
-// rest waits as long as the mover is to do nothing. The mover calls it before it reads a page, and before it handles a unit.
-func (p *pace) rest(ctx context.Context) error {
-	if t := p.due(); t > 0 {
-		return deadline.Sleep(ctx, t)
+// The pace measures for probe judgements how clients are served at the lowest level. Then it judges by that until it
+// measures again: cycle judgements after it began. Requests can begin to take longer for other reasons than the mover:
+// clients send others, or reads of the next step of a change ask more places.
+const (
+	probe = 8
+	cycle = 64
+)
+
+// watch looks at how clients are served. The mover calls it before it reads a page, and before it handles a unit. At
+// first it waits.
+func (p *pace) watch(ctx context.Context) error {
+	if p.look() {
+		return deadline.Sleep(ctx, settle)
 	}
 	return nil
 }
 
-// due returns how long the mover is to rest now.
-func (p *pace) due() time.Duration {
+// look sets the level by how clients were served since it looked before. It reports whether this is the first time.
+func (p *pace) look() (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.clients == nil {
+		return false
+	}
 	now := p.now()
-	if p.clients != nil {
-		if p.looked.IsZero() {
-			p.looked, p.served = now, p.clients()
-			p.began = now.Add(settle)
-			return settle
-		}
-		if past := now.Sub(p.looked); past >= glance {
-			if served := p.clients(); past >= stare || served.Requests-p.served.Requests >= few {
-				p.judge(served)
-				p.looked = now
-			}
+	if p.looked.IsZero() {
+		p.looked, p.served = now, p.clients()
+		p.base = p.served
+		return true
+	}
+	if past := now.Sub(p.looked); past >= glance {
+		if served := p.clients(); past >= stare || served.Requests-p.served.Requests >= few {
+			p.judge(served)
+			p.looked = now
 		}
 	}
-	worked := now.Sub(p.began)
-	if worked < stretch {
-		return 0
-	}
-	t := time.Duration(2 * max(0, (fewest-p.level)/(fewest-lowest)) * float64(min(worked, longest)))
-	p.began = now.Add(t)
-	return t
+	return false
 }
 
-// judge lowers the level if clients wait longer than without the mover, and otherwise raises it, in
+// judge lowers the level if clients wait longer than at the lowest level, and otherwise raises it, in
 // small steps: a level that is too high is found only when clients have waited. The caller holds mu.
 func (p *pace) judge(served Served) {
 	n, took := served.Requests-p.served.Requests, served.Took-p.served.Took
@@ -196,18 +196,21 @@ func (p *pace) judge(served Served) {
 		p.set(maxParallel)
 		return
 	}
-	each := took.Seconds() / float64(n)
-	if p.quiet == 0 {
-		p.quiet, p.recent = each, each
-	}
-	p.recent += (each - p.recent) / 4
-	if p.recent < p.quiet || p.level <= lowest { // at its lowest level the mover disturbs nobody
-		p.quiet += (p.recent - p.quiet) / 8
-	}
+	p.recent += (took.Seconds()/float64(n) - p.recent) / 4
 	const slack = 0.0003 // seconds; smaller delays do not count
-	if p.recent > 1.3*p.quiet+slack {
+	switch p.round++; {
+	case p.round < probe:
+		p.set(lowest)
+	case p.round == probe:
+		p.quiet = (served.Took - p.base.Took).Seconds() / float64(served.Requests-p.base.Requests)
+		p.recent = p.quiet
+		p.set(p.before)
+	case p.round == cycle:
+		p.round, p.base, p.before = 0, served, p.level
+		p.set(lowest)
+	case p.recent > 1.3*p.quiet+slack:
 		p.set(p.level * 0.7)
-	} else {
+	default:
 		p.set(p.level + 0.5)
 	}
 }

@@ -44,34 +44,41 @@ func TestPaceGivesWayToClients(t *testing.T) {
 	now, served := time.Unix(1000, 0), Served{}
 	p := newPace(func() time.Time { return now }, func() Served { return served })
 	// spend lets the mover work for 100 windows of glance, and each gives how long a client's request
-	// takes in the window i. spend returns how long the mover rests meanwhile.
-	spend := func(each func(i int) time.Duration) (rests time.Duration) {
+	// takes in the window i. spend returns the average level.
+	spend := func(each func(i int) time.Duration) (level float64) {
 		for i := range 100 {
 			for range 20 {
-				rest := p.due()
-				rests += rest
+				if p.look() {
+					t.Error("the mover waits again")
+				}
 				p.observe(look, 100*time.Microsecond, false)
-				now = now.Add(rest + glance/20)
+				now = now.Add(glance / 20)
 			}
 			served.Requests += 100
 			served.Took += 100 * each(i)
+			level += p.level / 100
 		}
-		return rests
+		return level
 	}
-	if got := p.due(); got != settle {
-		t.Errorf("before its work the mover looks at the clients for %s, not %s", got, settle)
+	if !p.look() {
+		t.Error("before its work the mover does not wait to see how clients are served")
 	}
 	unsteady := func(i int) time.Duration { return []time.Duration{700, 1300, 900, 1100}[i%4] * time.Microsecond }
 	spend(unsteady)
 	if got := p.parallel(); got != maxParallel {
 		t.Errorf("clients wait no longer than without the mover, which handles %d units at a time, not %d", got, maxParallel)
 	}
-	disturbed := func(int) time.Duration {
-		return time.Millisecond + time.Duration(p.level*float64(200*time.Microsecond))
-	}
+	disturbed := func(int) time.Duration { return time.Duration(p.level * float64(time.Millisecond)) }
 	spend(disturbed)
-	if rests := spend(disturbed); rests < 60*glance || rests > 200*glance || p.parallel() != fewest || p.level < lowest {
-		t.Errorf("clients wait for the mover, which works for %s, and rests for %s, at level %.1f", 100*glance, rests, p.level)
+	if got := spend(disturbed); got > 2 || p.level < lowest {
+		t.Errorf("clients wait a millisecond for each unit; the mover handles %.1f at a time", got)
+	}
+	twice := func(int) time.Duration {
+		return 4*time.Millisecond + time.Duration(p.level*float64(50*time.Microsecond))
+	}
+	spend(twice)
+	if got := spend(twice); got < maxParallel/2 {
+		t.Errorf("the clients' requests take longer themselves; the mover handles %.1f units at a time", got)
 	}
 	spend(unsteady)
 	if got := p.parallel(); got != maxParallel {

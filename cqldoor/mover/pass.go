@@ -191,7 +191,7 @@ func (p *pass) over(ctx context.Context, s *side, text string, values [][]byte, 
 	var partition [][]byte // of the previous row
 	var gone int64         // the time at which the whole partition was deleted; 0: it was not
 	for state := []byte(nil); ; {
-		if err := p.pace.rest(ctx); err != nil {
+		if err := p.pace.watch(ctx); err != nil {
 			return err
 		}
 		got, err := p.query(ctx, scan, statement{text: text, values: values}, state)
