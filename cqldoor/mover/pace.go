@@ -14,9 +14,10 @@ import (
 type kind int
 
 const (
-	scan  kind = iota // a page of rows
-	look              // rows of one partition
-	write             // rows of one partition
+	scan        kind = iota // a page of rows
+	look                    // rows of one partition
+	lookSeveral             // rows of several partitions
+	write
 	kinds
 )
 

@@ -27,7 +27,7 @@ type side struct {
 	times  string // like full, with the write time of each cell in the place of its value
 	row    string // SELECT of one row's regular columns
 	rows   string // SELECT of the regular columns of several rows of a partition, clustering columns first; empty: no clustering columns
-	spread string // like rows, of several shards of a key, the shard before the clustering columns; empty: no shards, or no clustering columns
+	spread string // like rows, of several shards of a key, the shard after the clustering columns; empty: no shards, or no clustering columns
 	stat   string // SELECT of one partition's static columns
 }
 
@@ -48,7 +48,7 @@ func newSide(physical *schema.Table, plain bool) *side {
 		}
 		s.rows = "SELECT " + list(c) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(k) + in
 		if of, last := k[:len(k)-1], k[len(k)-1]; !plain {
-			s.spread = "SELECT " + ident(last) + ", " + list(c) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(of) + " AND " + ident(last) + " IN ?" + in
+			s.spread = "SELECT " + list(c) + ", " + ident(last) + cells(physical.Regulars, false) + " FROM " + s.name + " WHERE " + equal(of) + " AND " + ident(last) + " IN ?" + in
 		}
 	}
 	s.stat = "SELECT " + list(physical.PartitionKey[:1]) + cells(physical.Statics, false) + " FROM " + s.name + " WHERE " + equal(physical.PartitionKey) + " LIMIT 1"
@@ -107,13 +107,13 @@ func (p place) bind(r *row, values [][]byte) [][]byte {
 func (p place) bindRows(all []*row) [][]byte {
 	of := *all[0]
 	of.clustering = nil
-	return append(p.bind(&of, nil), names(all))
+	return append(p.bind(&of, nil), inList(all))
 }
 
 // bindSpread returns the values of the markers of spread. All rows are of one key, and each has its own place.
-func (p place) bindSpread(all []*row, each []place) [][]byte {
+func bindSpread(all []*row, places []place) [][]byte {
 	var shards []int
-	for _, at := range each {
+	for _, at := range places {
 		if !slices.Contains(shards, at.shard) {
 			shards = append(shards, at.shard)
 		}
@@ -122,11 +122,11 @@ func (p place) bindSpread(all []*row, each []place) [][]byte {
 	for _, n := range shards {
 		in = wire.AppendBytes(in, integer(int32(n)))
 	}
-	return append(slices.Clone(all[0].key), in, names(all))
+	return append(slices.Clone(all[0].key), in, inList(all))
 }
 
-// names returns the clustering keys of rows as the list of an IN.
-func names(all []*row) []byte {
+// inList returns the clustering keys of rows as the list of an IN.
+func inList(all []*row) []byte {
 	in := integer(int32(len(all)))
 	for _, r := range all {
 		if len(r.clustering) == 1 {

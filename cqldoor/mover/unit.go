@@ -39,7 +39,7 @@ type open struct {
 	rows   int // of the loaded units
 }
 
-// A request writes at most loadUnits units, which are on as many physical partitions, and units of several
+// A request writes, or looks at, at most loadUnits units, which are on as many physical partitions. Units that are written to several
 // partitions have at most loadBytes bytes together. So Cassandra does not warn of a batch of them
 // (unlogged_batch_across_partitions_warn_threshold is 10, batch_size_warn_threshold is 5 KiB).
 const (
@@ -51,7 +51,6 @@ const (
 
 // A request looks at units of several places of a key if they have at most lookRows rows and unitBytes bytes together.
 // It names these rows and their places, so it names at most lookRows × lookRows rows, nearly all of which are not there.
-// Amazon Keyspaces allows 100.
 const lookRows = 8
 
 // take counts a row that the scan has met. If it moves, take adds it to the unit of its places, and
@@ -134,20 +133,18 @@ func (p *pass) looks() bool { return p.work == reshard.Sweep || p.work == reshar
 
 // begin begins the work on a unit. It collects small units first, and handles several of them with one request.
 func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
-	size, full := 0, false
+	if p.looks() && u.rows[0].clustering == nil { // no IN names static columns
+		work.do(func() error { return p.handle(ctx, []*unit{u}) })
+		return
+	}
+	size, most := 0, loadBytes
 	for _, r := range u.rows {
 		size += r.load()
 	}
 	if p.looks() {
-		if at := p.other(u); at.spread == "" || at.shard == plan.AnyShard || u.rows[0].clustering == nil || len(u.rows) == unitRows {
-			work.do(func() error { return p.handle(ctx, []*unit{u}) })
-			return
-		}
-		full = open.rows+len(u.rows) > lookRows || open.bytes+size > unitBytes || len(open.loaded) > 0 && p.other(open.loaded[0]).side != p.other(u).side
-	} else {
-		full = open.bytes+size > loadBytes
+		most = unitBytes
 	}
-	if full {
+	if open.bytes+size > most || p.looks() && open.rows+len(u.rows) > lookRows {
 		p.unload(ctx, work, open)
 	}
 	open.loaded, open.bytes, open.rows = append(open.loaded, u), open.bytes+size, open.rows+len(u.rows)
@@ -229,28 +226,40 @@ func (p *pass) write(ctx context.Context, all []*unit) error {
 	return p.send(ctx, parts)
 }
 
-// handle does the work of a pass that looks at another place on some units of a key.
+// handle does the work of a pass that looks at another place on some units of a key. Nearly all rows are at the other
+// place already, and a look is cheaper than a write.
 func (p *pass) handle(ctx context.Context, all []*unit) error {
-	different, err := p.different(ctx, all)
-	if err != nil {
+	differing, err := p.different(ctx, all)
+	for i, u := range all {
+		if err != nil {
+			return err
+		}
+		switch rows := differing[i]; p.work {
+		case reshard.Sweep:
+			err = p.copyLate(ctx, rows, u.to)
+		case reshard.Verify:
+			err = p.carryAll(ctx, rows, u.from, u.to)
+		}
+	}
+	return err
+}
+
+// copyLate copies rows of a unit that were written at the old place after the pass that copies.
+func (p *pass) copyLate(ctx context.Context, rows []*row, to place) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := p.announce(ctx, rows[0].key, to); err != nil {
 		return err
 	}
-	for i, u := range all {
-		rows := different[i]
-		if p.work == reshard.Sweep && len(rows) > 0 {
-			// Nearly all rows are at the new place already, and a look is cheaper than a write.
-			if err := p.announce(ctx, rows[0].key, u.to); err != nil {
-				return err
-			}
-			if err := p.send(ctx, p.copies(rows, u.to)); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, r := range rows {
-			if err := p.carry(ctx, reshard.Verify.Program(), r, u.from, u.to); err != nil {
-				return err
-			}
+	return p.send(ctx, p.copies(rows, to))
+}
+
+// carryAll makes the two places of rows equal.
+func (p *pass) carryAll(ctx context.Context, rows []*row, from, to place) error {
+	for _, r := range rows {
+		if err := p.carry(ctx, reshard.Verify.Program(), r, from, to); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -464,8 +473,8 @@ func (p *pass) look(ctx context.Context, r *row, at place) (row, error) {
 
 // lookAll reads rows of a key, each at its own place. All places are of one side. If one of them is plan.AnyShard,
 // all are. It takes a row as absent whose clustering key the place has in other bytes that mean the same.
-func (p *pass) lookAll(ctx context.Context, rows []*row, each []place) ([]row, error) {
-	at := each[0]
+func (p *pass) lookAll(ctx context.Context, rows []*row, places []place) ([]row, error) {
+	at := places[0]
 	if len(rows) == 1 {
 		one, err := p.look(ctx, rows[0], at)
 		return []row{one}, err
@@ -473,17 +482,15 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, each []place) ([]row, e
 	if at.shard == plan.AnyShard {
 		return p.lookAnywhere(ctx, rows, at)
 	}
-	s, n := statement{text: at.rows, values: at.bindRows(rows)}, len(at.physical.Clustering)
+	of, s, n := look, statement{text: at.rows, values: at.bindRows(rows)}, len(at.physical.Clustering)
 	key := func(i int) [][]byte { return rows[i].clustering }
-	if slices.ContainsFunc(each, func(p place) bool { return p != at }) {
-		s, n = statement{text: at.spread, values: at.bindSpread(rows, each)}, n+1
-		key = func(i int) [][]byte {
-			return slices.Insert(slices.Clone(rows[i].clustering), 0, integer(int32(each[i].shard)))
-		}
+	if slices.ContainsFunc(places, func(other place) bool { return other != at }) {
+		of, s, n = lookSeveral, statement{text: at.spread, values: bindSpread(rows, places)}, n+1
+		key = func(i int) [][]byte { return append(slices.Clip(rows[i].clustering), integer(int32(places[i].shard))) }
 	}
 	found := make(map[string][]cell, len(rows))
 	for state := []byte(nil); ; {
-		got, err := p.query(ctx, look, s, state)
+		got, err := p.query(ctx, of, s, state)
 		if err != nil {
 			return nil, err
 		}
@@ -497,7 +504,7 @@ func (p *pass) lookAll(ctx context.Context, rows []*row, each []place) ([]row, e
 	none := make([]cell, len(at.physical.Regulars))
 	out := make([]row, len(rows))
 	for i, r := range rows {
-		out[i] = row{key: r.key, clustering: r.clustering, at: each[i], cells: none}
+		out[i] = row{key: r.key, clustering: r.clustering, at: places[i], cells: none}
 		if cells, ok := found[name(key(i))]; ok {
 			out[i].there, out[i].cells = true, cells
 		}

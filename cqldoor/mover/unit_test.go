@@ -118,6 +118,46 @@ func TestLooksAtSeveralShards(t *testing.T) {
 	}
 }
 
+// TestLateRowsOfSeveralShards lets a door that is a step behind write some rows of a key at their old places alone, when
+// the mover has verified all. The rows come to their new places.
+func TestLateRowsOfSeveralShards(t *testing.T) {
+	from := &shard.Layout{N: 7, Column: "shard"}
+	w := newWorld(t, from)
+	old := w.plan(from)
+	key := [][]byte{i32(1)}
+	put := func(i, time int) {
+		row := [][]byte{[]byte(fmt.Sprint("row ", i)), i32(0)}
+		w.exec("INSERT INTO k.t (k, shard, c, d, b) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?", key[0], i32(old.ShardOfRow(key, row)), row[0], row[1], i32(time), bigint(int64(time)))
+	}
+	for i := range 100 {
+		put(i, 1000)
+	}
+	late := false
+	m := w.mover(w.store, alone{at: func(e *catalog.Entry) {
+		if e.Change != nil && e.Change.Step == reshard.Settled && !late {
+			late = true
+			for i := 0; i < 100; i += 5 {
+				put(i, 2000)
+			}
+		}
+	}})
+	want := w.contents(from)
+	w.start(m, &shard.Layout{N: 40, Column: "shard"})
+	if err := m.Run(t.Context(), "k", "t"); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range want {
+		var i int
+		if _, err := fmt.Sscanf(name, "00000001 row %d", &i); err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		if i%5 == 0 {
+			want[name] = strings.ReplaceAll(v, fmt.Sprintf("%08x", 1000), fmt.Sprintf("%08x", 2000))
+		}
+	}
+	w.same("moved", want, w.entry().Layout)
+}
+
 // TestStoreForgetsStatements lets the store forget the mover's prepared statements again and again.
 func TestStoreForgetsStatements(t *testing.T) {
 	from := &shard.Layout{N: 2, Column: "shard"}
