@@ -31,17 +31,23 @@ func (t *placement) ofEpochs(key [][]byte, s analysis.Slice, all []int) []int {
 	if t.first < 0 || len(spread.Rows) == 0 {
 		return all
 	}
+	low, high := firstBounds(s, t.Clustering[0].Desc)
+	return shard.AppendPlaces(nil, spread.Between(low, high, t.Clustering[0].Type.Compare)...)
+}
+
+// firstBounds returns the bounds of a slice on the first clustering column; nil: there is none. desc says that the
+// column is in descending order.
+func firstBounds(s analysis.Slice, desc bool) (low, high []byte) {
 	end := func(b analysis.Bound) []byte {
 		if len(b.Prefix) == 0 {
 			return nil
 		}
 		return b.Prefix[0]
 	}
-	low, high := end(s.Start), end(s.End)
-	if t.Clustering[0].Desc {
+	if low, high = end(s.Start), end(s.End); desc {
 		low, high = high, low
 	}
-	return shard.AppendPlaces(nil, spread.Between(low, high, t.Clustering[0].Type.Compare)...)
+	return low, high
 }
 
 // rowShard returns the shard of all rows of a slice, if the slice binds the columns that decide

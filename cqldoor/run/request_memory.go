@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// A read takes its memory from the budget in the request's context, if there is one (package
-// budget): for rows before they are requested, by their probable size; for the result as it
-// grows; and for rows that wait to be sorted. Short reads are not counted.
+// A request takes its memory from the budget in its context, if there is one (package budget). A read takes it for
+// rows before they are requested, by their probable size; for the result as it grows; and for rows that wait to be
+// sorted. Short reads are not counted.
 
 const (
 	// shortRead is how many bytes of a read are not counted.
