@@ -43,7 +43,7 @@ type result struct {
 	Failed    int     `json:"failed"`
 	Before99  float64 `json:"p99_before_ms"`
 	During99  float64 `json:"p99_during_ms"`
-	After99   float64 `json:"p99_after_ms"` // of the new layout, when the change has ended
+	After99   float64 `json:"p99_after_ms"`        // of the new layout, when the change has ended
 	Longest   float64 `json:"longest_over_p99_ms"` // of any request during the change, over p99 before
 	BeforeMax float64 `json:"longest_before_over_p99_ms"`
 	Cores     float64 `json:"cores"`            // processors that the door kept busy in the quiet phase
