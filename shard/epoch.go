@@ -230,7 +230,7 @@ func parseEpoch(text string) (r Range, from string, err error) {
 	return r, words[2], err
 }
 
-// epochOf returns the places of a key that is in an epoch. It returns false if the key is before all epochs.
+// epochOf returns the places of a key's epoch. If the key belongs to no epoch, epochOf returns false.
 func (l *Layout) epochOf(key []byte) (Range, bool) {
 	if len(l.Epochs) > 0 {
 		if at, ok := l.clock.instant(key); ok {

@@ -26,7 +26,7 @@ const (
 const (
 	lowest      = 1
 	maxParallel = 32
-	unwatched   = 8 // the level at the beginning if nobody knows how clients are served
+	unwatched   = 8 // the first level of a pace that cannot watch clients
 )
 
 // pace sets how much the mover does at a time: its level. It raises the level while the store
@@ -34,8 +34,8 @@ const (
 // as without the mover. It lowers the level when the store slows down or refuses, or clients wait
 // longer. So the mover uses only the capacity that the store has to spare.
 //
-// The level is the number of units that the mover handles at a time. So clients' requests queue behind few of the
-// mover's, on a store of few processors, too.
+// The level is the number of units that the mover handles at a time. A low level keeps the mover's queue at the store
+// short. A client's request waits behind that queue if the store has few processors.
 //
 // The pace compares a request only with others of its kind. A write waits for the disk, so it takes
 // longer than a read, also while the store is idle.
@@ -54,10 +54,10 @@ type pace struct {
 	served Served // at the time looked
 	looked time.Time
 	recent float64 // seconds that a client's request takes, a moving average
-	quiet  float64 // the same at the lowest level
+	quiet  float64 // seconds that a client's request took at the lowest level, when the pace measured it last
 	round  int     // judgements since the pace began to measure quiet
-	base   Served  // at that time
-	before float64 // the level at that time
+	base   Served  // what clients had got when it began
+	before float64 // the level when it began
 }
 
 // Served are the requests of clients that a door has answered so far, and how long they took
@@ -139,9 +139,9 @@ func (p *pace) set(level float64) {
 	p.slow, p.seen = 0, 0
 }
 
-// settle is how long the mover waits before it works, to see how the door serves clients without
-// it. glance is how long it watches clients before it judges, if they send enough requests;
-// otherwise it watches them for stare.
+// Before its first unit the mover waits for settle. So the pace sees how the door serves clients without the mover.
+// Then the pace watches clients for glance before it judges. If they send fewer than few requests in that time, it
+// watches them for stare.
 const (
 	settle = 100 * time.Millisecond
 	glance = 50 * time.Millisecond
@@ -149,16 +149,16 @@ const (
 	few    = 20
 )
 
-// The pace measures for probe judgements how clients are served at the lowest level. Then it judges by that until it
-// measures again: cycle judgements after it began. Requests can begin to take longer for other reasons than the mover:
-// clients send others, or reads of the next step of a change ask more places.
+// The pace keeps the lowest level for probe judgements, and measures how long clients' requests take meanwhile. It judges
+// by this figure. It measures again every cycle judgements, because the figure can change without the mover. For example,
+// clients begin to send longer requests. Or the change enters a step in which a read asks more places.
 const (
 	probe = 8
 	cycle = 64
 )
 
-// watch looks at how clients are served. The mover calls it before it reads a page, and before it handles a unit. At
-// first it waits.
+// watch sets the level by how the door serves clients. The mover calls watch before each page and before each unit. The
+// first call waits for settle.
 func (p *pace) watch(ctx context.Context) error {
 	if p.look() {
 		return deadline.Sleep(ctx, settle)
@@ -166,7 +166,8 @@ func (p *pace) watch(ctx context.Context) error {
 	return nil
 }
 
-// look sets the level by how clients were served since it looked before. It reports whether this is the first time.
+// look sets the level by the requests that the door has served since the previous call. look reports whether this is the
+// first call.
 func (p *pace) look() (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,8 +189,8 @@ func (p *pace) look() (first bool) {
 	return false
 }
 
-// judge lowers the level if clients wait longer than at the lowest level, and otherwise raises it, in
-// small steps: a level that is too high is found only when clients have waited. The caller holds mu.
+// judge lowers the level if clients wait longer than at the lowest level. Otherwise it raises the level by a small step,
+// because the pace notices a level that is too high only when clients have waited. The caller holds mu.
 func (p *pace) judge(served Served) {
 	n, took := served.Requests-p.served.Requests, served.Took-p.served.Took
 	p.served = served

@@ -27,7 +27,7 @@ type side struct {
 	times  string // like full, with the write time of each cell in the place of its value
 	row    string // SELECT of one row's regular columns
 	rows   string // SELECT of the regular columns of several rows of a partition, clustering columns first; empty: no clustering columns
-	spread string // like rows, of several shards of a key, the shard after the clustering columns; empty: no shards, or no clustering columns
+	spread string // like rows, but for several shards of a key; selects the shard after the clustering columns; empty: no shards, or no clustering columns
 	stat   string // SELECT of one partition's static columns
 }
 
@@ -110,7 +110,7 @@ func (p place) bindRows(all []*row) [][]byte {
 	return append(p.bind(&of, nil), inList(all))
 }
 
-// bindSpread returns the values of the markers of spread. All rows are of one key, and each has its own place.
+// bindSpread returns the values of the markers of spread. All rows have the same key. places has the place of each row.
 func bindSpread(all []*row, places []place) [][]byte {
 	var shards []int
 	for _, at := range places {
@@ -125,7 +125,7 @@ func bindSpread(all []*row, places []place) [][]byte {
 	return append(slices.Clone(all[0].key), in, inList(all))
 }
 
-// inList returns the clustering keys of rows as the list of an IN.
+// inList encodes the clustering keys of rows as the list for the marker of an IN.
 func inList(all []*row) []byte {
 	in := integer(int32(len(all)))
 	for _, r := range all {

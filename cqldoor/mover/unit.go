@@ -31,7 +31,8 @@ const (
 )
 
 // open holds the units that a pass has not handed to its crew yet. units are those of the present partition, to
-// which take adds rows. loaded get no more rows; the pass writes them, or looks at them, with one request.
+// which take adds rows. take adds no row to the loaded units. The pass writes all of them with one request, or looks at
+// all of them with one request.
 type open struct {
 	units  []*unit
 	loaded []*unit
@@ -39,9 +40,9 @@ type open struct {
 	rows   int // of the loaded units
 }
 
-// A request writes, or looks at, at most loadUnits units, which are on as many physical partitions. Units that are written to several
-// partitions have at most loadBytes bytes together. So Cassandra does not warn of a batch of them
-// (unlogged_batch_across_partitions_warn_threshold is 10, batch_size_warn_threshold is 5 KiB).
+// One request handles at most loadUnits units. If it writes them, they have at most loadBytes bytes together. They are on
+// as many physical partitions, so these limits keep Cassandra from warning of the batch
+// (unlogged_batch_across_partitions_warn_threshold is 10, batch_size_warn_threshold is 5 KiB). A single unit may be larger.
 const (
 	loadUnits = 8
 	loadBytes = 3 << 10
@@ -49,8 +50,8 @@ const (
 	cellBytes = 20  // what a cell takes beside its value
 )
 
-// A request looks at units of several places of a key if they have at most lookRows rows and unitBytes bytes together.
-// It names these rows and their places, so it names at most lookRows × lookRows rows, nearly all of which are not there.
+// One request can look at several units of a key. Together they have at most lookRows rows and unitBytes bytes. The
+// request names all their rows in each of their places. So the store looks for at most lookRows × lookRows rows.
 const lookRows = 8
 
 // take counts a row that the scan has met. If it moves, take adds it to the unit of its places, and
@@ -131,9 +132,10 @@ func (p *pass) take(ctx context.Context, work *crew, open *open, r *row, c *coun
 // looks reports whether the pass looks at another place before it writes.
 func (p *pass) looks() bool { return p.work == reshard.Sweep || p.work == reshard.Verify }
 
-// begin begins the work on a unit. It collects small units first, and handles several of them with one request.
+// begin begins the work on a unit. begin first collects small units. The pass then handles several of them with one
+// request.
 func (p *pass) begin(ctx context.Context, work *crew, open *open, u *unit) {
-	if p.looks() && u.rows[0].clustering == nil { // no IN names static columns
+	if p.looks() && u.rows[0].clustering == nil { // an IN of clustering keys does not find static columns
 		work.do(func() error { return p.handle(ctx, []*unit{u}) })
 		return
 	}
@@ -226,8 +228,8 @@ func (p *pass) write(ctx context.Context, all []*unit) error {
 	return p.send(ctx, parts)
 }
 
-// handle does the work of a pass that looks at another place on some units of a key. Nearly all rows are at the other
-// place already, and a look is cheaper than a write.
+// handle handles some units of a key in a pass that looks before it writes. The other place has nearly all rows already,
+// and a look costs the store less than a write.
 func (p *pass) handle(ctx context.Context, all []*unit) error {
 	differing, err := p.different(ctx, all)
 	for i, u := range all {
@@ -244,7 +246,7 @@ func (p *pass) handle(ctx context.Context, all []*unit) error {
 	return err
 }
 
-// copyLate copies rows of a unit that were written at the old place after the pass that copies.
+// copyLate copies rows of a unit. A door wrote them at the old place after the mover had copied the unit.
 func (p *pass) copyLate(ctx context.Context, rows []*row, to place) error {
 	if len(rows) == 0 {
 		return nil
@@ -305,7 +307,7 @@ func (p *pass) removals(rows []*row) (parts []statement) {
 	return parts
 }
 
-// different returns for each unit its rows that differ from what its other place has for them.
+// different compares the rows of each unit with the unit's other place. It returns, for each unit, the rows that differ.
 func (p *pass) different(ctx context.Context, all []*unit) ([][]*row, error) {
 	var rows []*row
 	var at []place
@@ -471,8 +473,9 @@ func (p *pass) look(ctx context.Context, r *row, at place) (row, error) {
 	return out, nil
 }
 
-// lookAll reads rows of a key, each at its own place. All places are of one side. If one of them is plan.AnyShard,
-// all are. It takes a row as absent whose clustering key the place has in other bytes that mean the same.
+// lookAll reads each row of a key at the row's own place. All places are of one side. If one of them is plan.AnyShard,
+// all are. A place can have a row's clustering key in other bytes of the same meaning. Then lookAll reports the row as
+// absent.
 func (p *pass) lookAll(ctx context.Context, rows []*row, places []place) ([]row, error) {
 	at := places[0]
 	if len(rows) == 1 {

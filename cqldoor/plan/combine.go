@@ -12,8 +12,9 @@ import (
 // Combinator combines the values that two shards computed with the same aggregate.
 type Combinator func(a, b []byte) []byte
 
-// output decides how a result is made of the shards' rows. Each shard computes its aggregates if they combine exactly.
-// The door evaluates over the merged rows what no shard can know alone. Else it passes merged rows on.
+// output decides how the door makes a result. If the aggregates of shards combine exactly, each shard computes its own, and
+// the door combines them. If no shard can compute the result alone, the door evaluates it over the merged rows. In all
+// other cases the door passes the merged rows on.
 func (p planning) output(together bool) {
 	a := p.Logical
 	switch {

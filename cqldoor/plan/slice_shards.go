@@ -35,8 +35,8 @@ func (t *placement) ofEpochs(key [][]byte, s analysis.Slice, all []int) []int {
 	return shard.AppendPlaces(nil, spread.Between(low, high, t.Clustering[0].Type.Compare)...)
 }
 
-// firstBounds returns the bounds of a slice on the first clustering column; nil: there is none. desc says that the
-// column is in descending order.
+// firstBounds returns the lower and the upper bound of a slice on the first clustering column. nil means that there is no
+// bound. desc reports whether the column is in descending order.
 func firstBounds(s analysis.Slice, desc bool) (low, high []byte) {
 	end := func(b analysis.Bound) []byte {
 		if len(b.Prefix) == 0 {

@@ -55,7 +55,8 @@ func (p *Select) Buckets(s Segment) int {
 	return (len(s.Shards) + p.Table.timing.width - 1) / p.Table.timing.width
 }
 
-// BucketsTo returns how many buckets of a segment a read in order visits to get to a row of a shard.
+// BucketsTo returns a number of buckets. A read visits the buckets of a segment in order. It visits so many of them until it
+// reaches the bucket of a shard, and this bucket counts.
 func (p *Select) BucketsTo(s Segment, shard int) int {
 	t := p.Table.timing
 	at, _ := slices.BinarySearch(s.Shards, shard)

@@ -37,8 +37,8 @@ const (
 	mostShown  = 253_402_300_799_999
 )
 
-// newTiming checks that a table can use strategy time, and lists the columns that decide a row's
-// shard.
+// newTiming returns the timing of a table of strategy time, and the columns whose values decide the shard of a row in its
+// bucket. If the table cannot have that strategy, newTiming returns an error.
 func newTiming(t *schema.Table, l *shard.Layout) (_ *timing, by []int, _ error) {
 	name := l.By[0]
 	at, err := clusteringColumn(t, name)

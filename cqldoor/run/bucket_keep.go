@@ -205,8 +205,8 @@ func sameButFloor(a, b *shard.Layout) bool {
 // maxClockSkew is the largest allowed difference between the door's clock and the store's.
 const maxClockSkew = time.Minute
 
-// agreed returns the earlier of the door's time and the store's time, because data dropped by a
-// wrong clock is lost.
+// agreed returns the earlier of the door's time and the store's time. If a clock is fast, the door would drop buckets too
+// early, and their rows would be lost. If the clocks differ by more than maxClockSkew, agreed returns an error.
 func agreed(ctx context.Context, session catalog.Session, now func() time.Time) (time.Time, error) {
 	there, err := storeTime(ctx, session)
 	if err != nil {

@@ -122,8 +122,8 @@ func readUnits(bytes int, level wire.Consistency) float64 {
 	return float64(max(1, (bytes+4095)/4096)) * readFactor(level)
 }
 
-// scanUnits returns the units of what a scan reads of a partition. They are not rounded: rounded, a scan of small
-// partitions would cost many times its size.
+// scanUnits returns the units that a scan takes for one partition. scanUnits does not round them. Otherwise a scan of many
+// small partitions would cost many times its size.
 func scanUnits(bytes int, level wire.Consistency) float64 {
 	return float64(bytes) / 4096 * readFactor(level)
 }
