@@ -160,15 +160,15 @@ const (
 // watch sets the level by how the door serves clients. The mover calls watch before each page and before each unit. The
 // first call waits for settle.
 func (p *pace) watch(ctx context.Context) error {
-	if p.look() {
+	if p.update() {
 		return deadline.Sleep(ctx, settle)
 	}
 	return nil
 }
 
-// look sets the level by the requests that the door has served since the previous call. look reports whether this is the
+// update sets the level by the requests that the door has served since the previous call. update reports whether this is the
 // first call.
-func (p *pace) look() (first bool) {
+func (p *pace) update() (first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.clients == nil {

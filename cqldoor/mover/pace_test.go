@@ -48,7 +48,7 @@ func TestPaceGivesWayToClients(t *testing.T) {
 	spend := func(each func(i int) time.Duration) (level float64) {
 		for i := range 100 {
 			for range 20 {
-				if p.look() {
+				if p.update() {
 					t.Error("the mover waits again")
 				}
 				p.observe(look, 100*time.Microsecond, false)
@@ -60,7 +60,7 @@ func TestPaceGivesWayToClients(t *testing.T) {
 		}
 		return level
 	}
-	if !p.look() {
+	if !p.update() {
 		t.Error("before its work the mover does not wait to see how clients are served")
 	}
 	unsteady := func(i int) time.Duration { return []time.Duration{700, 1300, 900, 1100}[i%4] * time.Microsecond }

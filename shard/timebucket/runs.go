@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// MostPlaces is the largest number of places in a run of several buckets. The first run has one bucket, because that often
-// suffices, unless the reader says otherwise. Each further run has at least twice as many buckets as the one before: a
-// partition whose buckets have few rows has many buckets.
+// MostPlaces is the largest number of places in a run of several buckets. The first run has one bucket, if the reader does
+// not ask for more. One bucket often suffices. Each further run has at least twice as many buckets as the previous one,
+// because a partition can have many buckets with few rows each.
 const MostPlaces = 32
 
 // Run is a run of consecutive buckets of a partition, in the order of reading.
