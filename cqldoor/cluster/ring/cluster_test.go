@@ -58,6 +58,23 @@ func TestTwoNodes(t *testing.T) {
 	local(t, session, nodes)
 }
 
+// peers returns what a node says of the n other nodes. A node of a busy machine lists another node some time after that node
+// serves.
+func peers(t *testing.T, session *gocql.Session, n int) []map[string]any {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		rows, err := session.Query("SELECT * FROM system.peers_v2").Iter().SliceMap()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) == n {
+			return rows
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("a node knows %d other nodes, of %d", len(rows), n)
+		}
+	}
+}
+
 // replicas compares placements with a node's description of the ring.
 func replicas(t *testing.T, session *gocql.Session, nodes []*cassandra.Instance) {
 	var members []ring.Node
@@ -79,15 +96,8 @@ func replicas(t *testing.T, session *gocql.Session, nodes []*cassandra.Instance)
 		t.Fatal(err)
 	}
 	add(self, self["listen_address"], self["listen_port"])
-	peers, err := session.Query("SELECT * FROM system.peers_v2").Iter().SliceMap()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range peers {
+	for _, p := range peers(t, session, len(nodes)-1) {
 		add(p, p["peer"], p["peer_port"])
-	}
-	if len(members) != len(nodes) {
-		t.Fatalf("%d nodes are known, of %d", len(members), len(nodes))
 	}
 	r := ring.New(members)
 	described := regexp.MustCompile(`TokenRange\(start_token:(-?\d+), end_token:(-?\d+), endpoints:\[([^\]]*)\]`)
