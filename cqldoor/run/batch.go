@@ -34,8 +34,9 @@ type gathering struct {
 	idle        bool        // some statement reaches no shard, so no store response tells whether the client may write
 }
 
+// newGathering returns a gathering of the writes of a batch.
 func (r *writer) newGathering(req *cqldoor.Request, params *wire.Params) *gathering {
-	return &gathering{draw: r.placer.draws(req, params, true, takes(req)), again: r.placer.draws(req, params, true, func(*tally) {}), places: map[string]int{},
+	return &gathering{draw: r.placer.draws(req, params, true, r.placer.takes(req)), again: r.placer.draws(req, params, true, func(*tally) {}), places: map[string]int{},
 		checkOne: func(w *plan.Write, b *analysis.BoundWrite) error { return r.placer.checkAhead(req, params, w, b) }}
 }
 
@@ -322,7 +323,7 @@ func (x *batches) child(keyspace string, b *wire.BatchStatement) (*statement, er
 	if b.Prepared {
 		k := x.cache.known.get(b.ID)
 		switch {
-		case k == nil || k.passed != nil && !x.schema.passes(k.passed):
+		case k == nil || k.passed != nil && !x.relays.passes(k.passed):
 			return nil, unprepared(b.ID)
 		case k.passed != nil:
 			return nil, nil

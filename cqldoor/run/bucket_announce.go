@@ -26,10 +26,15 @@ import (
 type buckets struct {
 	catalogue *catalog.Buckets
 	session   catalog.Session // applies recorded deletions to a bucket that is added for a row that moves
-	applier   *applier        // applies recorded deletions to a bucket that is added for a client's row
+	applier   applies         // applies recorded deletions to a bucket that is added for a client's row
 	uuid      func() [16]byte
 	known     registry.Recent // buckets that this door has added
 	latest    latest          // of reads
+}
+
+// applies sends physical writes over a client's link, and waits until the store has carried them out.
+type applies interface {
+	applyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error
 }
 
 // directory is the directory as one request reads it.
@@ -136,7 +141,7 @@ func (x *buckets) add(ctx context.Context, t *plan.Table, key [][]byte, bucket i
 }
 
 // errUnannounced says that a write cannot be passed on before its bucket is announced.
-var errUnannounced = errors.New("run: the bucket is not announced")
+var errUnannounced = errors.New("buckets: the bucket is not announced")
 
 // announced says whether the bucket of a shard has been announced, so that rows may be sent
 // there.

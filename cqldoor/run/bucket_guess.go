@@ -55,7 +55,7 @@ type freshly struct {
 }
 
 // errGuess means that the guess was wrong, and that the read must begin again.
-var errGuess = errors.New("run: the directory lists other buckets than before")
+var errGuess = errors.New("buckets: the directory lists other buckets than before")
 
 // Buckets implements plan.Directory.
 func (g *guessing) Buckets(t *plan.Table, key [][]byte, from, to int64, down bool, limit int) ([]int64, error) {
@@ -84,7 +84,7 @@ func (g *guessing) Buckets(t *plan.Table, key [][]byte, from, to int64, down boo
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				g.fresh <- freshly{err: fmt.Errorf("run: read the directory of buckets: %v", p)}
+				g.fresh <- freshly{err: fmt.Errorf("buckets: read the directory of buckets: %v", p)}
 			}
 		}()
 		g.fresh <- g.ask(t, key, q, last)

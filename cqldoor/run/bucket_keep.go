@@ -28,7 +28,7 @@ import (
 // keeper raises the floors of tables and drops the buckets below them.
 type keeper struct {
 	x       *schemas
-	movers  *movers
+	ended   func(ctx context.Context, e *catalog.Entry) error // makes all doors use a new layout
 	session catalog.Session
 	buckets *catalog.Buckets
 	swept   map[[16]byte]int64 // by table id: the floor below which another door drops buckets, or this one has dropped them
@@ -37,8 +37,9 @@ type keeper struct {
 // keepEvery is how often a door checks whether floors must rise.
 const keepEvery = time.Minute
 
-func newKeeper(x *schemas, m *movers) *keeper {
-	return &keeper{x: x, movers: m, session: x.session, buckets: catalog.NewBuckets(x.session), swept: map[[16]byte]int64{}}
+// newKeeper returns a keeper. ended makes all doors use a new layout of an entry.
+func newKeeper(x *schemas, ended func(ctx context.Context, e *catalog.Entry) error) *keeper {
+	return &keeper{x: x, ended: ended, session: x.session, buckets: catalog.NewBuckets(x.session), swept: map[[16]byte]int64{}}
 }
 
 // run checks the floors until ctx is done.
@@ -85,7 +86,7 @@ func (k *keeper) table(ctx context.Context, t *sharded) error {
 			return nil // another door has raised it, and will drop
 		}
 		if err == nil {
-			err = k.movers.Ended(ctx, e)
+			err = k.ended(ctx, e)
 		}
 		if err != nil {
 			return err

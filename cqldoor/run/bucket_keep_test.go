@@ -79,7 +79,7 @@ func TestKeep(t *testing.T) {
 			}
 		}
 		a.must(a.v5, "ALTER TABLE "+table+" WITH write_sharding = {'keep': '10h'}")
-		keeper := newKeeper(a.router.schema, a.router.definer.movers)
+		keeper := newKeeper(a.router.schema, a.router.definer.movers.Ended)
 		counted := &deletions{Session: a.router.schema.session}
 		keeper.session, keeper.buckets = counted, catalog.NewBuckets(counted)
 		keeper.round(t.Context())
@@ -131,7 +131,7 @@ func TestKeepThroughChanges(t *testing.T) {
 		for h := range 15 {
 			s.must(s.v5, insert(h))
 		}
-		keeper := func() { newKeeper(s.router.schema, s.router.definer.movers).round(t.Context()) }
+		keeper := func() { newKeeper(s.router.schema, s.router.definer.movers.Ended).round(t.Context()) }
 		alter := func(options string, keeps bool) {
 			t.Helper()
 			s.must(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {"+options+"}")
@@ -209,7 +209,7 @@ func TestKeepAsksTheStoreForItsTime(t *testing.T) {
 	s := newSceneOf(t, st, startRouterBy(t, st, 0, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }))
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '24h'}")
 	s.must(s.v5, "INSERT INTO "+s.keyspace+".t (k, ts) VALUES (1, "+hoursAgo(1)+")")
-	k := newKeeper(s.router.schema, s.router.definer.movers)
+	k := newKeeper(s.router.schema, s.router.definer.movers.Ended)
 	ahead.Store(int64(1000 * time.Hour))
 	err := k.table(t.Context(), s.router.schema.view.Load().tables[s.keyspace]["t"])
 	ahead.Store(0)
@@ -232,7 +232,7 @@ func TestFloorRisesUnderWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newKeeper(s.router.schema, s.router.definer.movers).round(t.Context())
+	newKeeper(s.router.schema, s.router.definer.movers.Ended).round(t.Context())
 	if s.router.state.Load().under == write.under {
 		t.Fatal("the floor has not risen")
 	}

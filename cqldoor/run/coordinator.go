@@ -45,8 +45,8 @@ type coordinator struct {
 	keys, shards int
 
 	// For writes under strategy rollover. Only the request's goroutine uses these fields.
-	tallies []*tally // the writes to count when the request is answered
-	reached int64    // the latest timestamp of a write to all shards of a key; math.MinInt64: none
+	answered []func() // what to do when the request is answered: the writes are counted
+	reached  int64    // the latest timestamp of a write to all shards of a key; math.MinInt64: none
 
 	mu       sync.Mutex
 	asked    bool    // a statement was sent, so the store has checked the client's rights
@@ -61,13 +61,12 @@ type coordinator struct {
 // attempts serves requests that need several requests to the store. If the schema has changed during an
 // attempt, it makes another one.
 type attempts struct {
-	cache     *planCache
-	state     *states
-	schema    *schemas
-	rollovers *rollovers
-	premises  *premises
-	standing  *standing
-	timeout   time.Duration // see Options
+	cache    *planCache
+	state    *states
+	schema   *schemas
+	premises *premises
+	standing *standing
+	timeout  time.Duration // see Options
 }
 
 // carry serves a claimed request by calling f, for at most Options.Timeout. If f fails, carry answers
@@ -127,7 +126,7 @@ func (a *attempts) carry(whole context.Context, req *cqldoor.Request, f func(ctx
 func (e *coordinator) attempt(ctx context.Context, changed bool, f func(ctx context.Context, changed bool) error) error {
 	st := e.attempts.state.begin(e.of)
 	defer st.under.end(e.of) // also if f panics: a change of layout waits for the count
-	e.state, e.plans, e.tallies, e.reached, e.forwards = st, e.plans[:0], e.tallies[:0], math.MinInt64, false
+	e.state, e.plans, e.answered, e.reached, e.forwards = st, e.plans[:0], e.answered[:0], math.MinInt64, false
 	return f(ctx, changed)
 }
 
@@ -199,8 +198,8 @@ func respond(ctx context.Context, req *cqldoor.Request, warnings []string, body 
 		if err := e.stand(ctx); err != nil {
 			return err
 		}
-		for _, t := range e.tallies {
-			e.attempts.rollovers.count(t)
+		for _, do := range e.answered {
+			do()
 		}
 		p = e.prefix(warnings)
 	} else if len(warnings) > 0 {

@@ -12,11 +12,22 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/shardrules"
 )
+
+// definitionOptions say what the definer needs.
+type definitionOptions struct {
+	*tablesOptions
+	Timeuuid     func() [16]byte
+	Takeover     time.Duration     // how long another door's mover may show no sign of life
+	Hints        time.Duration     // how long the store may take to deliver a write that it has accepted
+	Rules        *shardrules.Rules // nil: the rules that the store has
+	ReplaceRules bool              // Rules replace different ones that the store has
+}
 
 // definer serves requests about the schema: DDL (ddl.go), and reads of the schema through viewer.
 type definer struct {
-	opts     *Options
+	opts     *definitionOptions
 	cache    *planCache
 	schemas  *schemas
 	catalog  *catalog.Catalog
@@ -78,6 +89,7 @@ func (x *definer) serveAbsent(req *cqldoor.Request, h syntax.Head, keyspace, tex
 	return err
 }
 
+// noKeyspace returns Cassandra's error for a keyspace that does not exist.
 func noKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
 
 // serveOther serves DDL, DESCRIBE, and statements that the store handles.
@@ -152,33 +164,33 @@ func (x *definer) prepareOther(req *cqldoor.Request, keyspace, text string) erro
 // preparedOther returns the body of that answer.
 func (x *definer) preparedOther(req *cqldoor.Request, keyspace, text string) []byte {
 	id := newID(keyspace, text)
-	x.cache.known.put(&known{id: id, schema: &schemaStatement{keyspace: keyspace, text: text}, size: len(text)})
+	execute := func(ctx context.Context, req *cqldoor.Request) error {
+		return x.executePrepared(ctx, req, keyspace, text)
+	}
+	x.cache.known.put(&known{id: id, schema: execute, size: len(text)})
 	none := md5.Sum(nil)
 	return wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
 }
 
 // executePrepared serves an EXECUTE of a statement that was prepared here.
-func (x *definer) executePrepared(ctx context.Context, req *cqldoor.Request, s *schemaStatement) error {
+func (x *definer) executePrepared(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	e, err := executeOf(req)
 	if err != nil {
 		return err
 	}
-	if s.sel != nil {
-		return x.viewer.selectRows(ctx, req, s.sel, &e.Params, e.MetadataID)
-	}
-	h := syntax.Target(s.text)
-	if x.view.Load().namesCatalogue(h, s.text, s.keyspace) {
-		if err := absent(req, h, s.text, s.keyspace); err != nil {
+	h := syntax.Target(text)
+	if x.view.Load().namesCatalogue(h, text, keyspace) {
+		if err := absent(req, h, text, keyspace); err != nil {
 			return err
 		}
 		req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
 		return nil
 	}
-	tree, err := syntax.Parse(s.text)
+	tree, err := syntax.Parse(text)
 	if err != nil {
 		return err
 	}
-	return x.execute(ctx, req, tree, s.keyspace, s.text, &e.Params)
+	return x.execute(ctx, req, tree, keyspace, text, &e.Params)
 }
 
 // serveChange serves a schema statement in its own goroutine.
@@ -197,10 +209,4 @@ func (x *definer) serveChange(ctx context.Context, req *cqldoor.Request, keyspac
 		return err
 	}
 	return x.execute(ctx, req, tree, keyspace, text, &q.Params)
-}
-
-// schemaStatement is a prepared statement about the schema.
-type schemaStatement struct {
-	keyspace, text string
-	sel            *schemaSelect // nil if it is not a SELECT
 }

@@ -21,6 +21,7 @@ import (
 // movers carries out changes of layouts in this door: changes that this door began, and changes
 // whose door has vanished.
 type movers struct {
+	opts    *definitionOptions
 	x       *schemas
 	self    [16]byte
 	began   time.Time
@@ -37,10 +38,11 @@ type movers struct {
 // watchEvery is the interval at which a door looks for changes that no door carries out.
 const watchEvery = 500 * time.Millisecond
 
-func newMovers(x *schemas, announce carrier.Announce) *movers {
-	m := &movers{x: x, self: x.opts.UUID(), began: x.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.opts.Store)}
+// newMovers returns the movers of a door. run starts them.
+func newMovers(o *definitionOptions, x *schemas, rollovers carrier.Rollovers, announce carrier.Announce) *movers {
+	m := &movers{opts: o, x: x, self: x.opts.UUID(), began: x.opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.opts.Store)}
 	m.mover = carrier.New(carrier.Options{Store: x.opts.Store, Session: m.session, Catalogue: x.catalog, Doors: m,
-		Now: x.opts.Now, Stamps: x.clock.Now, Self: m.self, Lease: x.doors.lease.Length, Hints: x.opts.Hints, Buckets: announce, Rollovers: x.rollovers, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
+		Now: x.opts.Now, Stamps: x.clock.Now, Self: m.self, Lease: x.doors.lease.Length, Hints: o.Hints, Buckets: announce, Rollovers: rollovers, Clients: clientsOf(x.opts.Requests), Log: x.opts.Log})
 	m.adoptions = newAdoptions(x, m)
 	return m
 }
@@ -96,7 +98,7 @@ func (m *movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 			}
 			if s := watch[name]; s == nil || s.beat != beat {
 				watch[name] = &sign{beat, now}
-			} else if now.Sub(s.since) >= m.x.opts.Takeover {
+			} else if now.Sub(s.since) >= m.opts.Takeover {
 				delete(watch, name)
 				m.carryOn(ctx, name)
 			}

@@ -34,7 +34,7 @@ var (
 )
 
 // refuseTruncate returns an error if the table cannot be truncated now, or can never be.
-func (v *view) refuseTruncate(n syntax.Name) error {
+func refuseTruncate(v *view, n syntax.Name) error {
 	t := v.tables[n.Keyspace][n.Name]
 	switch {
 	case t == nil:

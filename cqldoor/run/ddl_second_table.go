@@ -290,7 +290,7 @@ func (x *definer) truncate(ctx context.Context, req *cqldoor.Request, n syntax.N
 	if t == nil || req.Op == wire.OpPrepare {
 		return wire.Invalidf("evenkeel: TRUNCATE of table %s.%s cannot be prepared; execute it as it is", n.Keyspace, n.Name)
 	}
-	if err := v.refuseTruncate(n); err != nil {
+	if err := refuseTruncate(v, n); err != nil {
 		return err
 	}
 	text := syntax.AppendName([]byte("TRUNCATE "), syntax.Name{Keyspace: n.Keyspace, Name: t.entry.Physical})

@@ -67,6 +67,7 @@ func keyText(key []*schema.Column) string {
 	return "(" + names(key, ", ") + ")"
 }
 
+// identifier returns a name as CQL writes it, in quotes if it needs them.
 func identifier(name string) string { return string(syntax.AppendIdent(nil, name)) }
 
 // refuseFeatures refuses a CREATE TABLE with features that sharded tables do not support yet.

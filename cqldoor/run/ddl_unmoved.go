@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -207,7 +208,7 @@ func (c *unmoved) eachKey(ctx context.Context, f func(key [][]byte) error) error
 	}
 	list := strings.Join(names, ", ")
 	table := string(syntax.AppendName(nil, syntax.Name{Keyspace: c.t.entry.Keyspace, Name: c.t.entry.Physical}))
-	last, limit := be64Bytes(1<<63), keysAtOnce
+	last, limit := binary.BigEndian.AppendUint64(nil, 1<<63), keysAtOnce
 	for {
 		text := fmt.Sprintf("SELECT DISTINCT %s, token(%[1]s) AS evenkeel_token FROM %[2]s WHERE token(%[1]s) >= ? LIMIT %[3]d", list, table, limit)
 		rows, err := c.schemas.session.Query(ctx, wire.Quorum, text, last)

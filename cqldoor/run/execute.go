@@ -15,7 +15,6 @@ type executes struct {
 	holds      func() bool // whether the lease holds
 	cache      *planCache
 	schema     *schemas
-	definer    *definer
 	doors      *membership
 	statements *statements
 	passer     *passer
@@ -42,7 +41,7 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 	case k == nil || k.passed != nil: // not known, or not the store's any more
 		return unprepared(e.ID)
 	case k.schema != nil:
-		req.Go(func(ctx context.Context) { finish(ctx, req, x.definer.executePrepared(ctx, req, k.schema)) })
+		req.Go(func(ctx context.Context) { finish(ctx, req, k.schema(ctx, req)) })
 		return nil
 	}
 	s, err := x.statements.current(k.statement)
@@ -89,8 +88,8 @@ func (x *executes) executeFresh(ctx context.Context, req *cqldoor.Request, k *kn
 	x.relays.standing.judgeAnew(req)
 	switch {
 	case k.schema != nil:
-		return x.definer.executePrepared(ctx, req, k.schema)
-	case k.passed != nil && x.schema.passes(k.passed):
+		return k.schema(ctx, req)
+	case k.passed != nil && x.relays.passes(k.passed):
 		if err := x.relays.standing.forwards(ctx, late); err != nil {
 			return err
 		}

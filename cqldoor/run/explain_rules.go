@@ -35,7 +35,7 @@ func (x *explains) ruleOf(ctx context.Context, table syntax.Name) (*RuleShown, e
 	if err != nil {
 		return nil, err
 	}
-	out := &RuleShown{Note: v.unlike(rules, table.Keyspace, table.Name)}
+	out := &RuleShown{Note: unlike(v, rules, table.Keyspace, table.Name)}
 	if t := v.tables[table.Keyspace][table.Name]; t != nil {
 		out.Declared = t.entry.Rule
 	}

@@ -38,6 +38,7 @@ const (
 	ofCatalogue
 )
 
+// errReserved refuses a keyspace of the catalogue's name.
 var errReserved = wire.Invalidf("Keyspace '%s' is reserved: front doors keep there which tables are sharded", catalog.Keyspace)
 
 // Claims implements cqldoor.Router.

@@ -33,7 +33,7 @@ type renewals struct {
 // membership is this door among the other doors of the store: its lease, and the messages between the
 // doors.
 type membership struct {
-	opts    *Options
+	opts    *tablesOptions
 	session *catalog.StoreSession
 	catalog *catalog.Catalog
 	view    *atomic.Pointer[view]

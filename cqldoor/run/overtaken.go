@@ -33,10 +33,11 @@ import (
 // premises says, when the store has answered, whether what the door knew when it planned a statement
 // still holds. If not, a statement that was passed on is served again.
 type premises struct {
-	state    *states
-	doors    *membership
-	queries  *queries
-	executes *executes
+	state *states
+	doors *membership
+
+	// repeat serves again a statement that was passed on as a QUERY or an EXECUTE.
+	repeat func(ctx context.Context, req *cqldoor.Request, s *statement)
 }
 
 // alone says that no other door can use the store.
@@ -86,11 +87,11 @@ func (s *statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	case s.sel != nil && err != nil:
 		req.Error(errLapsed)
 	case s.sel != nil && kept:
-		p.queries.carryQuery(ctx, req, s)
+		p.repeat(ctx, req, s)
 	case s.sel != nil:
 		req.Error(unprepared(s.id[:])) // the driver prepares it again, as after any change of a table
 	case err == nil && kept && req.Op == wire.OpExecute && req.Stamp != 0 && p.repeatable(s):
-		p.executes.carryExecute(ctx, req, s)
+		p.repeat(ctx, req, s)
 	default:
 		req.Error(errUnknown(s))
 	}

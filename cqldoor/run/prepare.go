@@ -86,6 +86,7 @@ type planCache struct {
 	widths    *lru[string, *atomic.Int64] // size of a row, by what is selected of it; 0: not known
 }
 
+// newPlanCache returns an empty cache.
 func newPlanCache() *planCache {
 	text := func(_ [16]byte, s *statement) int { return statementBytes(s.text) }
 	physicalText := func(text string, _ *physical) int { return len(text) }

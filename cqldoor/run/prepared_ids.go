@@ -4,6 +4,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"crypto/md5"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/observe"
 )
 
@@ -32,9 +34,9 @@ import (
 // known is what an id stands for. One of the first three fields is set.
 type known struct {
 	id        [16]byte
-	statement *statement       // a statement on sharded tables
-	schema    *schemaStatement // a statement about the schema
-	passed    *passed          // a statement that the store handles
+	statement *statement                                            // a statement on sharded tables
+	schema    func(ctx context.Context, req *cqldoor.Request) error // executes a statement about the schema
+	passed    *passed                                               // a statement that the store handles
 	size      int
 	at        int         // index in the ring; guarded by mu of its segment
 	used      atomic.Bool // since the table last looked for an entry to drop
@@ -69,7 +71,7 @@ func newPassed(keyspace, text string) *passed {
 
 // passes says whether the store still handles a statement that it has prepared. The statement's
 // table may have been sharded or dropped meanwhile.
-func (x *schemas) passes(p *passed) bool {
+func (x *relays) passes(p *passed) bool {
 	v := x.view.Load()
 	if p.seen.Load() == v {
 		return true
@@ -86,7 +88,7 @@ func (x *schemas) passes(p *passed) bool {
 		}
 	}
 	p.seen.Store(v)
-	p.series.Store(seriesOf(x.opts.Requests, p.kind, p.keyspace, p.tables))
+	p.series.Store(seriesOf(x.requests, p.kind, p.keyspace, p.tables))
 	return true
 }
 
@@ -101,7 +103,7 @@ func (r *Router) ClaimsID(id []byte) (claimed bool, of *observe.Series) {
 	case k.passed == nil:
 		return true, nil
 	}
-	claimed = !r.schema.passes(k.passed) || r.schema.doors.lease.Over() && !k.passed.system
+	claimed = !r.relays.passes(k.passed) || r.schema.doors.lease.Over() && !k.passed.system
 	return claimed, k.passed.series.Load()
 }
 
@@ -174,6 +176,7 @@ func newKnownIDs(limit int) *knownIDs {
 	return &t
 }
 
+// get returns what an id stands for, or nil if the door does not know the id.
 func (t *knownIDs) get(id []byte) *known {
 	key := keyOf(id)
 	s := &t[key[0]%knownSegments]

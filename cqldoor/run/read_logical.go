@@ -22,7 +22,7 @@ type step struct {
 // the reading of the row's partition. The row may be reused after the call, but not its cells.
 type visit func(s step) (bool, error)
 
-var errEnough = errors.New("run: no more rows of the partition are wanted")
+var errEnough = errors.New("read: no more rows of the partition are wanted")
 
 // pause ends a page between two partitions. The next page begins at the position.
 type pause func(at plan.Cursor) error
@@ -247,7 +247,7 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- answer{err: fmt.Errorf("run: read static columns: %v", p)}
+				done <- answer{err: fmt.Errorf("read: read static columns: %v", p)}
 			}
 		}()
 		rows, err := x.all(fetches)
@@ -261,7 +261,7 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 		}
 		for _, row := range a.rows {
 			if len(row) <= p.Static {
-				return nil, fmt.Errorf("run: static columns came as %d cells", len(row))
+				return nil, fmt.Errorf("read: static columns came as %d cells", len(row))
 			}
 			found = true
 			if statics == nil {

@@ -175,7 +175,7 @@ func (x *merger) merge(e extent) (_ *rowset, err error) {
 			break
 		}
 		if len(parts) == 0 {
-			return nil, fmt.Errorf("run: a page of %s.%s is neither known nor being fetched", x.plan.Table.Keyspace, x.plan.Table.Name)
+			return nil, fmt.Errorf("read: a page of %s.%s is neither known nor being fetched", x.plan.Table.Keyspace, x.plan.Table.Name)
 		}
 		var err error
 		if took, err = in.next(x.ctx, took[:0]); err != nil {

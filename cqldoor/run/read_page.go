@@ -59,10 +59,10 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	}
 	at := w.reads.buckets.latest.of(w.plan.Table, key)
 	dir := &guessing{paced: paced{Directory: w.dir, want: w.wanted(), known: at.known()}, at: at}
-	before, buckets := w.out.w.Count(), 0
+	before, visited := w.out.w.Count(), 0
 	read := func(s plan.Segment) {
 		if now := w.out.w.Count() - before; now > dir.rows {
-			dir.rows, buckets = now, dir.read+w.plan.BucketsTo(s, w.shard)
+			dir.rows, visited = now, dir.read+w.plan.BucketsTo(s, w.shard)
 		}
 	}
 	w.guess = dir
@@ -72,7 +72,7 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 		on, err = w.segments(dir, key, after, read)
 	}
 	w.guess = nil
-	dir.known.learn(at, dir.rows, buckets)
+	dir.known.learn(at, dir.rows, visited)
 	return on, err
 }
 

@@ -15,7 +15,7 @@ import (
 // many.
 
 // errWide says that rows were larger than expected.
-var errWide = errors.New("run: rows are too large for a page to be read at once")
+var errWide = errors.New("read: rows are too large for a page to be read at once")
 
 // tooWide reports whether a page of so many rows will probably be too large to be read at once.
 func (x *merger) tooWide(want, shards int) bool {

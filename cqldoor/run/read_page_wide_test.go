@@ -96,7 +96,7 @@ func TestLargeRows(t *testing.T) {
 		page  = 4
 		limit = 64 << 20
 	)
-	read := func(held int) (most uint64) {
+	peak := func(held int) (most uint64) {
 		st := &measured{Store: embedded(t)}
 		s := newScene(t, st)
 		s.router.reads.held = held
@@ -146,7 +146,7 @@ func TestLargeRows(t *testing.T) {
 		defer st.peak.mu.Unlock()
 		return max(st.peak.most, before) - before
 	}
-	bounded, free := read(maxHeld), read(math.MaxInt)
+	bounded, free := peak(maxHeld), peak(math.MaxInt)
 	t.Logf("%d MiB at most; without a bound %d MiB", bounded>>20, free>>20)
 	if bounded > limit {
 		t.Errorf("a page of %d rows of %d MiB took %d MiB", page, size>>20, bounded>>20)

@@ -23,6 +23,7 @@ type reader struct {
 	total int         // how many rows of all partitions will probably be wanted; 0: all
 }
 
+// newReader returns a reader for a request of a client. p and b may be nil: then the caller names the fetches.
 func (r *reads) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
 	x := &reader{dir: r.buckets.directory(ctx)}
 	x.fetcher = fetcher{ctx: ctx, reads: r, link: forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.retryFor), memory: newMemory(ctx)}

@@ -73,10 +73,10 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 	}
 	width := rows.Metadata.Count
 	if width <= s.layout.shard {
-		return fmt.Errorf("run: a fetch brought %d columns", width)
+		return fmt.Errorf("read: a fetch brought %d columns", width)
 	}
 	if len(rows.Raw) > math.MaxInt32 {
-		return fmt.Errorf("run: a fetch brought %d bytes", len(rows.Raw))
+		return fmt.Errorf("read: a fetch brought %d bytes", len(rows.Raw))
 	}
 	s.bodies = append(s.bodies, rows.Raw)
 	var (
@@ -100,7 +100,7 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 	for range rows.Count {
 		next, ok := rows.Bounds(off, bounds)
 		if !ok {
-			return fmt.Errorf("run: a fetch brought a row that is cut short")
+			return fmt.Errorf("read: a fetch brought a row that is cut short")
 		}
 		r := row{body: int32(len(s.bodies) - 1), start: int32(off), end: int32(next), key: int32(len(s.keys)), cells: int32(len(s.cells))}
 		off = next
@@ -120,7 +120,7 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 			done()
 			n, ok := shardValue(shard)
 			if at, before = slices.Index(shards, n), shard; !ok || at < 0 {
-				return fmt.Errorf("run: a fetch brought a row of a shard that was not asked")
+				return fmt.Errorf("read: a fetch brought a row of a shard that was not asked")
 			}
 		}
 		if len(into[at])+len(all)-first == limit {
@@ -261,6 +261,7 @@ func (s *rowset) release() {
 	*s = rowset{}
 }
 
+// shardValue decodes the value of a shard column. It returns false for a value of another length.
 func shardValue(b []byte) (int, bool) {
 	if len(b) != 4 {
 		return 0, false

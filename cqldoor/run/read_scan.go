@@ -128,7 +128,7 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 		for _, row := range rows {
 			key, shard, ok := t.Met(row)
 			if !ok {
-				return false, fmt.Errorf("run: a scan of %s.%s brought something else than keys", t.Keyspace, t.Name)
+				return false, fmt.Errorf("read: a scan of %s.%s brought something else than keys", t.Keyspace, t.Name)
 			}
 			at := t.Position(key, shard)
 			if *last != nil && at.Compare(**last) <= 0 {
@@ -149,7 +149,7 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 		}
 		if len(met)+passed == 0 {
 			if limit > math.MaxInt32/2 {
-				return false, fmt.Errorf("run: a scan of %s.%s does not get on", t.Keyspace, t.Name)
+				return false, fmt.Errorf("read: a scan of %s.%s does not get on", t.Keyspace, t.Name)
 			}
 			limit *= 2 // more partitions than that share one token
 		}
@@ -234,7 +234,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 		defer close(t.done)
 		defer func() {
 			if p := recover(); p != nil {
-				t.err = fmt.Errorf("run: read a partition ahead: %v", p)
+				t.err = fmt.Errorf("read: read a partition ahead: %v", p)
 			}
 		}()
 		if !asked {

@@ -99,7 +99,7 @@ func (x ownerOf) probe(ranked []plan.Ranked, limit int, f func(clustering [][]by
 		shard, ok := shardValue(cells[last])
 		r := of[shard]
 		if !ok || r == nil {
-			return fmt.Errorf("run: a probe of %s.%s brought no shard that was asked", x.plan.Table.Keyspace, x.plan.Table.Name)
+			return fmt.Errorf("read: a probe of %s.%s brought no shard that was asked", x.plan.Table.Keyspace, x.plan.Table.Name)
 		}
 		f(cells[:last], r)
 		return nil

@@ -75,7 +75,7 @@ func (x *reader) look(i int) error {
 		key, shard, ok := t.Met(cells)
 		i, named := at[string(plan.AppendKey(nil, key))]
 		if !ok || !named || i >= n || !slices.Contains(shards, shard) {
-			return fmt.Errorf("run: a survey of %s.%s brought a partition that was not asked for", t.Keyspace, t.Name)
+			return fmt.Errorf("read: a survey of %s.%s brought a partition that was not asked for", t.Keyspace, t.Name)
 		}
 		found[i] = append(found[i], shard)
 		return nil

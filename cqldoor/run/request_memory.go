@@ -24,6 +24,7 @@ const (
 	copied = 2
 )
 
+// errNoRoom refuses a request for which there is no memory left.
 var errNoRoom = wire.Errorf(wire.CodeOverloaded, "evenkeel: %v", budget.ErrNoRoom)
 
 // memory is the memory of one request. It is safe for concurrent use, except that close comes
@@ -65,6 +66,7 @@ func (m *made) Hold(bytes int) error {
 	return taken(&m.account, m.ctx, bytes)
 }
 
+// close returns the memory.
 func (m *made) close() { m.account.Close() }
 
 // unwaiting is the memory of values for a request that is evaluated where its connection is read. There
@@ -72,7 +74,7 @@ func (m *made) close() { m.account.Close() }
 // of its own, which may wait.
 type unwaiting struct{}
 
-var errWaits = errors.New("run: the request waits for memory")
+var errWaits = errors.New("request: the request waits for memory")
 
 // Hold implements eval.Env's Memory.
 func (unwaiting) Hold(int) error { return errWaits }

@@ -138,7 +138,7 @@ func testRightsBeforeRollover(r *rightful) {
 			}
 		}
 	}
-	o := r.router.schema.rollovers
+	o := r.router.rollovers
 	if n := len(o.fills.all()); n > 0 {
 		r.t.Errorf("the door counts writes to %d keys", n)
 	}

@@ -4,6 +4,7 @@ package run
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel/evenkeel/catalog"
@@ -63,11 +64,12 @@ type rollovers struct {
 	aheadOfClock time.Duration
 	clockSkew    time.Duration
 
+	margin atomic.Int64 // nanoseconds: how far an opening is ahead of the clock if there is no other door
+
 	reading sync.Mutex            // locked after schemas.refreshes.running and before mu
 	logs    map[[16]byte]*readLog // by the physical table's id; guarded by reading
 
 	mu        sync.Mutex
-	margin    time.Duration              // how far an opening is ahead of the clock if there is no other door
 	due       []*fill                    // the fills that run must look at
 	announced map[keyShard]*announcement // the shards that this door has announced and not opened yet
 	closed    map[keyShard]time.Time     // the shards that any door has announced and none has opened: when this door read the announcement
@@ -91,6 +93,7 @@ type announcement struct {
 	inState bool      // this door's State has the shard
 }
 
+// newRollovers returns the rollovers of a door, which read the tables in x.
 func newRollovers(x *schemas) *rollovers {
 	var door [16]byte
 	if uuid := x.opts.UUID; uuid != nil {
@@ -98,6 +101,7 @@ func newRollovers(x *schemas) *rollovers {
 	}
 	o := &rollovers{x: x, catalogue: catalog.NewRollovers(x.session, door), wake: make(chan struct{}, 1),
 		logs: map[[16]byte]*readLog{}, announced: map[keyShard]*announcement{}, closed: map[keyShard]time.Time{},
-		margin: openingMargin, announcing: announcing, aheadOfClock: aheadOfClock, clockSkew: clockSkew}
+		announcing: announcing, aheadOfClock: aheadOfClock, clockSkew: clockSkew}
+	o.margin.Store(int64(openingMargin))
 	return o
 }

@@ -51,7 +51,7 @@ func newRollingDoors(t *testing.T, st store.Store, doors, each int) *rollingDoor
 	// Doors of other tests may have ended a moment ago without leaving.
 	for range 300 {
 		d.pass(0)
-		if n, _ := d.scenes[0].router.schema.rollovers.doors(); n == doors {
+		if n, _ := d.scenes[0].router.rollovers.doors(); n == doors {
 			return d
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -94,7 +94,7 @@ func (d *rollingDoors) pass(by time.Duration, alive ...int) {
 			d.t.Fatal(err)
 		}
 		d.age(s.router.schema.doors)
-		if err := s.router.schema.rollovers.step(d.t.Context()); err != nil {
+		if err := s.router.rollovers.step(d.t.Context()); err != nil {
 			d.t.Fatal(err)
 		}
 	}
@@ -191,10 +191,8 @@ func TestDoorDiesWhileItOpens(t *testing.T) {
 		const each, tick = 100, 500 * time.Millisecond
 		d := newRollingDoors(t, st, 2, each)
 		mine := func() bool {
-			o := d.scenes[0].router.schema.rollovers
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			return len(o.announced) > 0
+			rolled := d.scenes[0].router.state.Load().Table(d.scenes[0].keyspace, "log").Layout.Rolled
+			return rolled.Shards(be32(1)) > rolled.Last(be32(1))
 		}
 		for !mine() {
 			d.write(0, 4)
@@ -244,7 +242,7 @@ func TestStalledDoorRollsOver(t *testing.T) {
 			}
 			a := p.stalled(w, text, id, func() {
 				stamp = clock.Now().UnixMicro()
-				o := p.scene.router.schema.rollovers
+				o := p.scene.router.rollovers
 				o.announcing, o.aheadOfClock, o.clockSkew = 0, 0, 0 // its opening is soon
 				p.roll(table, be32(1))
 				name := strings.TrimPrefix(table, p.keyspace+".")

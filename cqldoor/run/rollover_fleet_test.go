@@ -151,7 +151,7 @@ func deletionMeetsFirstShards(t *testing.T, st store.Store) {
 // The first door opens only those that it has announced: no barrier has passed after the others.
 func TestMoverOpensItsOwnShards(t *testing.T) {
 	d := newRollingDoors(t, embedded(t), 2, 100)
-	first, second := d.scenes[0].router.schema.rollovers, d.scenes[1].router.schema.rollovers
+	first, second := d.scenes[0].router.rollovers, d.scenes[1].router.rollovers
 	table, key := random(), be32(9)
 	do := func(err error) {
 		t.Helper()
@@ -171,7 +171,7 @@ func TestMoverOpensItsOwnShards(t *testing.T) {
 	are(first, []int{1, 2, 3}, []int{4, 5})
 	do(second.Open(t.Context(), table, key, 5))
 	are(second, []int{1, 2, 3, 4, 5}, nil)
-	now := second.x.clock.Now().UnixMicro()
+	now := d.scenes[1].router.schema.clock.Now().UnixMicro()
 	ahead := (second.aheadOfClock + second.clockSkew).Microseconds()
 	if of := second.Rolled(table); of.Current(key, now) != 1 || of.Current(key, now+ahead) != 5 {
 		t.Errorf("clients write to shard %d now, and to shard %d in %d µs", of.Current(key, now), of.Current(key, now+ahead), ahead)
@@ -182,7 +182,7 @@ func TestMoverOpensItsOwnShards(t *testing.T) {
 // that door goes on, it asks which shards there are.
 func TestMoverAfterItsLease(t *testing.T) {
 	d := newRollingDoors(t, embedded(t), 2, 100)
-	opens, moves := d.scenes[0].router.schema.rollovers, d.scenes[1].router.schema.rollovers
+	opens, moves := d.scenes[0].router.rollovers, d.scenes[1].router.rollovers
 	table, key := random(), be32(9)
 	shards := func() int {
 		t.Helper()

@@ -78,9 +78,9 @@ func (o *rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover
 	return to.Announce(r.Key, r.Shard, *r.From)
 }
 
-// rolled catches up with the logs of the entries of strategy rollover, and returns the shards of their
+// ofEntries catches up with the logs of the entries of strategy rollover, and returns the shards of their
 // keys by the physical tables' ids. It forgets the logs of other tables.
-func (o *rollovers) rolled(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
+func (o *rollovers) ofEntries(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
 	out := map[[16]byte]*shard.Rolled{}
@@ -116,46 +116,29 @@ func (o *rollovers) catchUpAll(ctx context.Context) error {
 	if !rollsOver(o.x.state.Load()) {
 		return nil
 	}
-	o.x.refreshes.running.Lock()
-	defer o.x.refreshes.running.Unlock()
-	old, v := o.x.state.Load(), o.x.view.Load()
-	next := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
-	changed := false
-	for keyspace, tables := range old.Tables {
-		for name, t := range tables {
-			fresh, all := false, map[[16]byte]*shard.Rolled{}
-			for of := range rollingOf(t) {
-				o.reading.Lock()
-				rolled, err := o.catchUp(ctx, of.PhysicalID())
-				o.reading.Unlock()
-				if err != nil {
-					return err
-				}
-				all[of.PhysicalID()] = rolled
-				fresh = fresh || rolled != of.Layout.Rolled
-			}
-			if !fresh {
-				continue
-			}
-			now, err := v.tables[keyspace][name].placed(all)
+	return o.x.renew(func(t *plan.Table) (map[[16]byte]*shard.Rolled, error) {
+		fresh, all := false, map[[16]byte]*shard.Rolled{}
+		for of := range rollingOf(t) {
+			o.reading.Lock()
+			rolled, err := o.catchUp(ctx, of.PhysicalID())
+			o.reading.Unlock()
 			if err != nil {
-				return err
+				return nil, err
 			}
-			changed = true
-			next.Tables[keyspace] = maps.Clone(next.Tables[keyspace])
-			next.Tables[keyspace][name] = now
+			all[of.PhysicalID()] = rolled
+			fresh = fresh || rolled != of.Layout.Rolled
 		}
-	}
-	if changed {
-		o.x.state.replace(next)
-	}
-	return nil
+		if !fresh {
+			return nil, nil
+		}
+		return all, nil
+	})
 }
 
 // rollsOver says whether a table of a state has strategy rollover.
 func rollsOver(s *State) bool {
-	for _, tables := range s.Tables {
-		for _, t := range tables {
+	for _, keyspace := range s.Tables {
+		for _, t := range keyspace {
 			for range rollingOf(t) {
 				return true
 			}

@@ -82,7 +82,7 @@ func (o *rollovers) look(ctx context.Context, f *fill) (err error) {
 	f.mu.Unlock()
 	switch {
 	case due:
-		err = o.announce(ctx, f.table, f.key, has+1)
+		err = o.announceNext(ctx, f.table, f.key, has+1)
 	case toShare:
 		err = o.catalogue.Share(ctx, f.table, []byte(f.key), at, rows, bytes)
 	default:

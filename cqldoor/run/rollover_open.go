@@ -55,7 +55,7 @@ func (o *rollovers) step(ctx context.Context) error {
 	}
 	ripe := o.ripe()
 	for _, at := range ripe {
-		if err := o.open(ctx, at); err != nil {
+		if err := o.openNext(ctx, at); err != nil {
 			return err
 		}
 		o.mu.Lock()
@@ -98,8 +98,8 @@ const appends = 8
 // errAppends says that every try has failed.
 var errAppends = errors.New("other doors write the directory of rollovers all the time")
 
-// announce announces shard n of a key, unless it was announced already.
-func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n int) error {
+// announceNext announces shard n of a key, unless it was announced already.
+func (o *rollovers) announceNext(ctx context.Context, table [16]byte, key string, n int) error {
 	for range appends {
 		began := o.x.doors.lease.Now()
 		from := o.opening(table)
@@ -125,8 +125,8 @@ func (o *rollovers) announce(ctx context.Context, table [16]byte, key string, n 
 	return errAppends
 }
 
-// open marks a shard open that this door has announced.
-func (o *rollovers) open(ctx context.Context, at keyShard) error {
+// openNext marks a shard open that this door has announced.
+func (o *rollovers) openNext(ctx context.Context, at keyShard) error {
 	for range appends {
 		next, has := o.next(at.table, at.key)
 		if has < at.shard {
@@ -152,10 +152,7 @@ func (o *rollovers) opening(table [16]byte) int64 {
 	if !rule.On(rule.NothingFromTheFuture) {
 		return now
 	}
-	o.mu.Lock()
-	margin := o.margin
-	o.mu.Unlock()
-	return max(now+margin.Microseconds(), o.latestDeletion(table, math.MinInt64).Load()+1)
+	return max(now+time.Duration(o.margin.Load()).Microseconds(), o.latestDeletion(table, math.MinInt64).Load()+1)
 }
 
 // ripe returns the shards that this door has announced and may open now, because every door knows them.
@@ -174,7 +171,7 @@ func (o *rollovers) ripe() []keyShard {
 			// is under way and was planned on an older State. It has noted the timestamps of the others.
 			a.safe = o.latestDeletion(at.table, math.MinInt64).Load() < a.from || !rule.On(rule.NothingFromTheFuture)
 			if !a.safe {
-				o.margin = min(2*o.margin, 2*o.aheadOfClock)
+				o.margin.Store(min(2*o.margin.Load(), 2*int64(o.aheadOfClock)))
 			}
 		}
 		switch {

@@ -59,7 +59,7 @@ func TestWritesWhileRolloverComes(t *testing.T) {
 	to := func(openings ...int64) plan.Kept {
 		rolling := (*shard.Rolled)(nil).Next()
 		for i, from := range openings {
-			rolling.Announce(be32(1), i+2, from)
+			rolling.Announce([]byte{3: 1}, i+2, from)
 		}
 		return plan.Kept{Layout: &shard.Layout{Strategy: shard.Rollover, N: 1, Column: "shard", Fill: shard.Fill{Rows: 10}, Max: 9, Rolled: rolling.Done()}, Physical: "t_2", ID: [16]byte{8}}
 	}

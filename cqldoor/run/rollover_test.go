@@ -62,18 +62,16 @@ func TestRefusedRollover(t *testing.T) {
 // roll gives a key of a table the next shard, as a door does that finds the present one full.
 func (s *scene) roll(table string, key []byte) {
 	s.t.Helper()
-	x := s.router.schema
+	o := s.router.rollovers
 	at := s.router.state.Load().Table(s.keyspace, strings.TrimPrefix(table, s.keyspace+"."))
 	n := at.Layout.Rolled.Shards(key) + 1
 	ctx := context.Background()
-	x.rollovers.mu.Lock()
-	x.rollovers.margin = 0
-	x.rollovers.mu.Unlock()
+	o.margin.Store(0)
 	for _, do := range []func() error{
-		func() error { return x.rollovers.announce(ctx, at.ID, string(key), n) },
-		func() error { return x.rollovers.catchUpAll(ctx) },
-		func() error { return x.rollovers.open(ctx, keyShard{at.ID, string(key), n}) },
-		func() error { return x.rollovers.catchUpAll(ctx) },
+		func() error { return o.announceNext(ctx, at.ID, string(key), n) },
+		func() error { return o.catchUpAll(ctx) },
+		func() error { return o.openNext(ctx, keyShard{at.ID, string(key), n}) },
+		func() error { return o.catchUpAll(ctx) },
 	} {
 		if err := do(); err != nil {
 			s.t.Fatal(err)
@@ -258,7 +256,7 @@ func (s *scene) sizes(table string) []int {
 
 // countRollovers counts the writes of a scene's door to the directory of rollovers.
 func (s *scene) countRollovers() *counted {
-	o := s.router.schema.rollovers
+	o := s.router.rollovers
 	c := &counted{Session: s.router.schema.session, n: map[string]int{}}
 	o.catalogue = catalog.NewRollovers(c, s.router.opts.UUID())
 	return c
@@ -369,12 +367,12 @@ func openedBeforeWritten(w *twins) string {
 	if fault := steps("SELECT * FROM TABLE WHERE p = 1", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'x')")(w); fault != "" {
 		return fault
 	}
-	x, t := w.router.schema, w.router.state.Load().Table(w.keyspace, strings.TrimPrefix(w.table(0), w.keyspace+"."))
-	next, _ := x.rollovers.next(t.ID, string(be32(1)))
-	if did, err := x.rollovers.catalogue.Append(context.Background(), t.ID, next, catalog.Rollover{Key: be32(1), Shard: 2, From: new(int64)}); err != nil || !did {
+	o, t := w.router.rollovers, w.router.state.Load().Table(w.keyspace, strings.TrimPrefix(w.table(0), w.keyspace+"."))
+	next, _ := o.next(t.ID, string(be32(1)))
+	if did, err := o.catalogue.Append(context.Background(), t.ID, next, catalog.Rollover{Key: be32(1), Shard: 2, From: new(int64)}); err != nil || !did {
 		w.t.Fatal(did, err)
 	}
-	if err := x.rollovers.catchUpAll(context.Background()); err != nil {
+	if err := o.catchUpAll(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
 	if fault := steps("SELECT * FROM TABLE WHERE p = 1", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'y')")(w); fault != "" {
@@ -389,8 +387,8 @@ func openedBeforeWritten(w *twins) string {
 // nothingFromTheFuture deletes with a timestamp of the future, then goes on to the next shard, and
 // writes there with an earlier timestamp.
 func nothingFromTheFuture(w *twins) string {
-	w.router.schema.rollovers.aheadOfClock = time.Hour // the deletion is taken, and the shard opens after it
-	defer func() { w.router.schema.rollovers.aheadOfClock = aheadOfClock }()
+	w.router.rollovers.aheadOfClock = time.Hour // the deletion is taken, and the shard opens after it
+	defer func() { w.router.rollovers.aheadOfClock = aheadOfClock }()
 	soon := time.Now().Add(2 * time.Second).UnixMicro()
 	if fault := w.write(fmt.Sprintf("DELETE FROM TABLE USING TIMESTAMP %d WHERE p = 1", soon)); fault != "" {
 		return fault

@@ -89,17 +89,18 @@ type Options struct {
 
 // Router is a cqldoor.Router for sharded tables. It sends each request to one of its parts.
 type Router struct {
-	opts     Options
-	state    *states
-	cache    *planCache
-	schema   *schemas
-	definer  *definer
-	relays   *relays
-	reads    *reads
-	attempts *attempts
-	queries  *queries
-	executes *executes
-	batches  *batches
+	opts      Options
+	state     *states
+	cache     *planCache
+	schema    *schemas
+	rollovers *rollovers
+	definer   *definer
+	relays    *relays
+	reads     *reads
+	attempts  *attempts
+	queries   *queries
+	executes  *executes
+	batches   *batches
 
 	stop func() // ends what Start began
 	done sync.WaitGroup
@@ -124,32 +125,42 @@ func New(o Options) *Router {
 	}
 	r := &Router{opts: o, state: newStates(), cache: newPlanCache(), stop: func() {}}
 	bind := &binder{now: o.Now, timeuuid: o.Timeuuid, uuid: o.UUID}
-	r.schema = newSchemas(&r.opts, r.state)
+	of := &tablesOptions{Store: o.Store, Now: o.Now, UUID: o.UUID, Lease: o.Lease, Longest: o.Longest, Routing: o.Routing, Self: o.Self, Eras: o.Eras, Requests: o.Requests, Log: o.Log}
+	r.schema = newSchemas(of, r.state)
+	r.rollovers = newRollovers(r.schema)
+	r.schema.rolled = r.rollovers
 	doors, shown := r.schema.doors, &r.schema.view
 	r.relays = &relays{cache: r.cache, view: shown, requests: o.Requests}
-	rules := &ruled{catalog: r.schema.catalog, opts: &r.opts}
+	defines := &definitionOptions{tablesOptions: of, Timeuuid: o.Timeuuid, Takeover: o.Takeover, Hints: o.Hints, Rules: o.Rules, ReplaceRules: o.ReplaceRules}
+	rules := &ruled{catalog: r.schema.catalog, opts: defines}
 	explain := &explains{rules: rules, view: shown, relays: r.relays}
-	r.definer = &definer{limit: changeLimit, opts: &r.opts, cache: r.cache, schemas: r.schema, catalog: r.schema.catalog, view: shown, state: r.state, doors: doors,
+	r.definer = &definer{limit: changeLimit, opts: defines, cache: r.cache, schemas: r.schema, catalog: r.schema.catalog, view: shown, state: r.state, doors: doors,
 		rules: rules, explains: explain, relays: r.relays,
 		viewer: &viewer{schemas: r.schema, view: shown, doors: doors, cache: r.cache, binder: bind, longest: maxResult}}
 	apply := &applier{cache: r.cache, fanOut: o.FanOut}
-	place := &placer{drawers: drawers{intn: o.IntN}, clock: clock{now: r.schema.clock.Now}, now: r.schema.clock.Now, rollovers: r.schema.rollovers}
+	place := &placer{drawers: drawers{intn: o.IntN}, clock: clock{now: r.schema.clock.Now}, now: r.schema.clock.Now, rollovers: r.rollovers}
 	bucketed := &buckets{catalogue: catalog.NewBuckets(r.schema.session), session: r.schema.session, applier: apply, uuid: o.UUID}
 	resolve := &resolver{session: r.schema.session, buckets: bucketed}
 	r.reads = &reads{cache: r.cache, buckets: bucketed, resolver: resolve, store: o.Store, intn: o.IntN, now: o.Now,
 		fanOut: o.FanOut, retryFor: o.RetryFor, timeout: o.Timeout, held: maxHeld, longest: maxResult}
-	write := &writer{cache: r.cache, applier: apply, placer: place, buckets: bucketed, resolver: resolve, reads: r.reads}
-	answer := &answers{binder: bind, cache: r.cache, writer: write, reads: r.reads}
+	writes := &writer{cache: r.cache, applier: apply, placer: place, buckets: bucketed, resolver: resolve, reads: r.reads}
+	answer := &answers{binder: bind, cache: r.cache, writer: writes, reads: r.reads}
 	stand := &premises{state: r.state, doors: doors}
 	plans := &statements{cache: r.cache, state: r.state, premises: stand, requests: o.Requests}
 	pass := &passer{binder: bind, cache: r.cache, placer: place, buckets: bucketed, premises: stand}
-	r.attempts = &attempts{cache: r.cache, state: r.state, schema: r.schema, rollovers: r.schema.rollovers, premises: stand, timeout: o.Timeout}
+	r.attempts = &attempts{cache: r.cache, state: r.state, schema: r.schema, premises: stand, timeout: o.Timeout}
 	r.queries = &queries{schema: r.schema, definer: r.definer, doors: doors, explains: explain, cache: r.cache, state: r.state, statements: plans, passer: pass, answers: answer,
 		attempts: r.attempts, relays: r.relays, preparer: &preparer{cache: r.cache, explains: explain, binder: bind, buckets: bucketed}}
-	r.executes = &executes{holds: doors.lease.Holds, cache: r.cache, schema: r.schema, definer: r.definer, doors: doors, statements: plans, passer: pass, answers: answer,
+	r.executes = &executes{holds: doors.lease.Holds, cache: r.cache, schema: r.schema, doors: doors, statements: plans, passer: pass, answers: answer,
 		attempts: r.attempts, relays: r.relays}
-	r.batches = &batches{schema: r.schema, doors: doors, relays: r.relays, cache: r.cache, state: r.state, statements: plans, binder: bind, writer: write}
-	stand.queries, stand.executes = r.queries, r.executes
+	r.batches = &batches{schema: r.schema, doors: doors, relays: r.relays, cache: r.cache, state: r.state, statements: plans, binder: bind, writer: writes}
+	stand.repeat = func(ctx context.Context, req *cqldoor.Request, s *statement) {
+		if req.Op == wire.OpQuery {
+			r.queries.carryQuery(ctx, req, s)
+		} else {
+			r.executes.carryExecute(ctx, req, s)
+		}
+	}
 	r.relays.standing = &standing{terms: &r.schema.terms, premises: stand, schema: r.schema}
 	r.attempts.standing = r.relays.standing
 	return r

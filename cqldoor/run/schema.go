@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"reflect"
 	"slices"
@@ -13,9 +14,12 @@ import (
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/observe"
 	"github.com/evenkeel/evenkeel/registry"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -23,21 +27,29 @@ import (
 // schemas reads the store's schema and the catalogue, and publishes what it has read as two immutable
 // snapshots: the State, on which statements are planned, and the view. It serves no requests.
 type schemas struct {
-	opts      *Options
-	state     *states
-	view      atomic.Pointer[view]
-	session   *catalog.StoreSession
-	catalog   *catalog.Catalog
-	clock     *storeClock
-	doors     *membership
-	claims    *claims
-	terms     terms
-	rollovers *rollovers
+	opts    *tablesOptions
+	state   *states
+	view    atomic.Pointer[view]
+	session *catalog.StoreSession
+	catalog *catalog.Catalog
+	clock   *storeClock
+	doors   *membership
+	claims  *claims
+	terms   terms
+	rolled  rolled // set before the first refresh
 
 	refreshes turns[error] // reads of the store, after each of which a new State is published
 
 	logged map[string]bool        // warnings about entries that were logged; guarded by refreshes.running
 	stale  map[[16]byte]time.Time // stale entries by table id: when this door first saw each as stale; guarded by refreshes.running
+}
+
+// rolled reads the shards of the keys of tables of strategy rollover.
+type rolled interface {
+	// ofEntries returns the shards of the keys of each table, by the physical table's id.
+	ofEntries(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error)
+	// catchUpAll reads new shards. If there are any, it publishes a new State.
+	catchUpAll(ctx context.Context) error
 }
 
 // view is an immutable snapshot of what the door knows besides the State. Both come from one reading.
@@ -64,7 +76,22 @@ type sharded struct {
 	logical  *schema.Table
 }
 
-func newSchemas(o *Options, state *states) *schemas {
+// tablesOptions say what the door needs to know the tables.
+type tablesOptions struct {
+	Store    store.Store // the link of the door's own account
+	Now      func() time.Time
+	UUID     func() [16]byte
+	Lease    time.Duration // 0: no other door can use the store
+	Longest  time.Duration // how long a request may be under way; 0: fleet's default
+	Routing  Routing
+	Self     fleet.Door        // this door; newMember adds its data centre and rack
+	Eras     *cqldoor.Eras     // counts what the doors forward; may be nil
+	Requests *observe.Requests // forgets tables that are dropped; may be nil
+	Log      *slog.Logger
+}
+
+// newSchemas returns schemas that have read nothing yet. They publish in state.
+func newSchemas(o *tablesOptions, state *states) *schemas {
 	x := &schemas{opts: o, state: state, session: catalog.NewSession(o.Store), clock: &storeClock{now: o.Now}, claims: newClaims(nil), logged: map[string]bool{}}
 	if o.Eras != nil {
 		x.claims = newClaims(o.Eras.Passed)
@@ -75,7 +102,6 @@ func newSchemas(o *Options, state *states) *schemas {
 	x.catalog = catalog.New(catalog.Options{Session: x.session, Now: o.Now, UUID: o.UUID, Log: o.Log, Wait: x.doors.waitForDoors})
 	x.doors.catalog = x.catalog
 	x.view.Store(&view{})
-	x.rollovers = newRollovers(x)
 	return x
 }
 
@@ -158,7 +184,7 @@ func (x *schemas) read(ctx context.Context) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	rolled, err := x.rollovers.rolled(ctx, entries)
+	rolled, err := x.rolled.ofEntries(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -264,6 +290,38 @@ func (s *sharded) placed(rolled map[[16]byte]*shard.Rolled) (*plan.Table, error)
 	return plan.NewChanging(s.logical, from, kept(e.Next, e.Second.Physical, e.Second.ID), *e.Change)
 }
 
+// renew publishes a new State if some tables have new shards. fresh returns the shards of a table's keys as placed
+// takes them, or nil if they are the same.
+func (x *schemas) renew(fresh func(*plan.Table) (map[[16]byte]*shard.Rolled, error)) error {
+	x.refreshes.running.Lock()
+	defer x.refreshes.running.Unlock()
+	old, v := x.state.Load(), x.view.Load()
+	next := &State{Schema: old.Schema, Tables: maps.Clone(old.Tables), under: new(underWay)}
+	changed := false
+	for keyspace, tables := range old.Tables {
+		for name, t := range tables {
+			rolled, err := fresh(t)
+			if err != nil {
+				return err
+			}
+			if rolled == nil {
+				continue
+			}
+			now, err := v.tables[keyspace][name].placed(rolled)
+			if err != nil {
+				return err
+			}
+			changed = true
+			next.Tables[keyspace] = maps.Clone(next.Tables[keyspace])
+			next.Tables[keyspace][name] = now
+		}
+	}
+	if changed {
+		x.state.replace(next)
+	}
+	return nil
+}
+
 // logOnce logs a warning about an entry, unless it was logged already.
 func (x *schemas) logOnce(e *catalog.Entry, why string) {
 	key := fmt.Sprintf("%s %x %s", e, e.ID, why)
@@ -339,7 +397,7 @@ func (x *schemas) renewLease(ctx context.Context) error {
 	if v := x.view.Load(); version != v.version || !sameSeen(seen, v.seen) {
 		return x.refresh(ctx)
 	}
-	if err := x.rollovers.catchUpAll(ctx); err != nil {
+	if err := x.rolled.catchUpAll(ctx); err != nil {
 		return err
 	}
 	x.doors.lease.Renew(asked)

@@ -16,7 +16,7 @@ import (
 // doors use the same, even while somebody replaces them.
 type ruled struct {
 	catalog *catalog.Catalog
-	opts    *Options
+	opts    *definitionOptions
 }
 
 // ErrOtherRules says that the store has other shard rules than the door was given.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/shardrules"
 )
@@ -31,9 +32,8 @@ func ruledRouter(t *testing.T, st store.Store, file, text string, lease time.Dur
 	log := new(bytes.Buffer)
 	r := New(Options{
 		Lease: lease, Store: st, Now: time.Now, Timeuuid: random, UUID: random, IntN: mathrand.IntN, Rules: rules, ReplaceRules: replace,
-		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})),
+		Self: fleet.Door{CQL: file + ".door:9042"}, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
-	r.opts.Self.CQL = file + ".door:9042"
 	return r, log
 }
 

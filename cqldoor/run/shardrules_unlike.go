@@ -19,7 +19,7 @@ func (k *ruled) warn(rules *shardrules.Rules, v *view) {
 	}
 	for _, keyspace := range slices.Sorted(maps.Keys(v.names)) {
 		for _, table := range slices.Sorted(maps.Keys(v.names[keyspace])) {
-			if note := v.unlike(rules, keyspace, table); note != "" {
+			if note := unlike(v, rules, keyspace, table); note != "" {
 				k.opts.Log.Warn("a table is not as the shard rules say", "table", keyspace+"."+table, "why", note)
 			}
 		}
@@ -28,7 +28,7 @@ func (k *ruled) warn(rules *shardrules.Rules, v *view) {
 
 // unlike says how a table differs from the rules, with the way out. It returns "" if the table
 // does not differ, or if its own statement declared its layout.
-func (v *view) unlike(rules *shardrules.Rules, keyspace, table string) string {
+func unlike(v *view, rules *shardrules.Rules, keyspace, table string) string {
 	rule, err := rules.OfCQL(keyspace, table)
 	switch {
 	case ownKeyspace(keyspace):

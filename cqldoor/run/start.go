@@ -58,16 +58,16 @@ func (r *Router) Start(ctx context.Context) error {
 	if err := x.refresh(ctx); err != nil {
 		return fmt.Errorf("start the router: %w", err)
 	}
-	x.rollovers.assumeDeletions(x.view.Load())
+	r.rollovers.assumeDeletions(x.view.Load())
 	r.definer.rules.warn(rules, x.view.Load())
-	r.definer.movers = newMovers(x, r.reads.buckets.announceMoved)
+	r.definer.movers = newMovers(r.definer.opts, x, r.rollovers, r.reads.buckets.announceMoved)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = cancel
 	r.done.Go(func() { x.poll(ctx) })
 	r.done.Go(func() { x.reread(ctx) })
 	r.done.Go(func() { r.definer.movers.run(ctx) })
-	r.done.Go(func() { newKeeper(x, r.definer.movers).run(ctx) })
-	r.done.Go(func() { x.rollovers.run(ctx) })
+	r.done.Go(func() { newKeeper(x, r.definer.movers.Ended).run(ctx) })
+	r.done.Go(func() { r.rollovers.run(ctx) })
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (r *Router) warnThin(ctx context.Context) {
 func (r *Router) Close() {
 	r.stop()
 	r.done.Wait()
-	r.schema.rollovers.leave()
+	r.rollovers.leave()
 	r.schema.doors.leave()
 	r.schema.doors.lease.Stop()
 	r.schema.session.Close()

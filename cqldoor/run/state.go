@@ -54,6 +54,7 @@ type underWay [16]struct {
 // begin counts a request in the counter for of. end must get the same number.
 func (u *underWay) begin(of uint32) { u[of%uint32(len(u))].n.Add(1) }
 
+// end ends a request that begin has counted.
 func (u *underWay) end(of uint32) { u[of%uint32(len(u))].n.Add(-1) }
 
 // none says whether no request is under way. Once a state is no longer the present one, a request

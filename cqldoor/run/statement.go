@@ -84,13 +84,13 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 		for _, child := range b.Statements {
 			if n := tableOf(child, keyspace); st.Table(n.Keyspace, n.Name) == nil {
 				return nil, &refusal{wire.Invalidf("write_sharding: one BATCH with statements on sharded tables and on %s.%s, which is not sharded, must be sent as a BATCH message or in two batches", n.Keyspace, n.Name),
-					st.written(b, keyspace)}
+					batchNeeds(st, b, keyspace)}
 			}
 		}
 	}
 	a, err := analysis.Analyze(tree, st.Schema, keyspace)
 	if err != nil {
-		return nil, st.byHand(err, text, keyspace)
+		return nil, namesShardColumn(st, err, text, keyspace)
 	}
 	s.head = a.Head()
 	if st.changing(a) {
@@ -121,7 +121,7 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 			t := st.Table(w.Table.Keyspace, w.Table.Name)
 			p, err := plan.NewWrite(t, tree.(*syntax.Batch).Statements[i], w)
 			if err != nil {
-				return nil, &refusal{err, st.written(tree.(*syntax.Batch), keyspace)}
+				return nil, &refusal{err, batchNeeds(st, tree.(*syntax.Batch), keyspace)}
 			}
 			s.batch.writes = append(s.batch.writes, p)
 		}
@@ -129,9 +129,9 @@ func planStatement(st *State, keyspace, text string, tree syntax.Statement) (*st
 	return s, nil
 }
 
-// byHand says in an error about a statement that names the shard column of an adopted table what has
+// namesShardColumn says in an error about a statement that names the shard column of an adopted table what has
 // become of the column: the application knew it.
-func (s *State) byHand(err error, text, keyspace string) error {
+func namesShardColumn(s *State, err error, text, keyspace string) error {
 	var e *wire.Error
 	if !errors.As(err, &e) {
 		return err
@@ -232,6 +232,7 @@ func (s *statement) writes() []*plan.Write {
 	return nil
 }
 
+// writeNeeds returns the permissions that the store wants for a write.
 func writeNeeds(w *plan.Write) []need { return needsOf(w.Table, w.Logical) }
 
 func needsOf(t *plan.Table, w *analysis.Write) []need {
@@ -241,8 +242,8 @@ func needsOf(t *plan.Table, w *analysis.Write) []need {
 	return []need{{t, true}}
 }
 
-// written returns the permissions to write the sharded tables of a batch.
-func (s *State) written(b *syntax.Batch, keyspace string) (all []need) {
+// batchNeeds returns the permissions to write the sharded tables of a batch.
+func batchNeeds(s *State, b *syntax.Batch, keyspace string) (all []need) {
 	for _, child := range b.Statements {
 		n := tableOf(child, keyspace)
 		if t := s.Table(n.Keyspace, n.Name); t != nil && !slices.Contains(all, need{t, true}) {
@@ -252,6 +253,7 @@ func (s *State) written(b *syntax.Batch, keyspace string) (all []need) {
 	return all
 }
 
+// encodeColumns encodes the columns of a result on a table as metadata.
 func encodeColumns(v wire.Version, t *schema.Table, columns []analysis.ResultColumn) wire.Metadata {
 	cols := make([]wire.Column, len(columns))
 	for i, c := range columns {

@@ -100,7 +100,13 @@ func (x *viewer) serveSelect(ctx context.Context, req *cqldoor.Request, keyspace
 		return
 	}
 	if req.Op == wire.OpPrepare {
-		x.cache.known.put(&known{id: s.id, schema: &schemaStatement{keyspace: keyspace, text: text, sel: s}, size: 4*len(text) + 1000})
+		x.cache.known.put(&known{id: s.id, size: 4*len(text) + 1000, schema: func(ctx context.Context, req *cqldoor.Request) error {
+			e, err := executeOf(req)
+			if err != nil {
+				return err
+			}
+			return x.selectRows(ctx, req, s, &e.Params, e.MetadataID)
+		}})
 		p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:], Result: encodeColumns(req.Version, s.Table, s.Columns)}
 		binds := make([]wire.Column, len(s.Binds))
 		for i, b := range s.Binds {

@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // TestTombstoneWarnings reads many tombstones of a partition in two shards. Cassandra warns about
@@ -51,11 +53,13 @@ func TestTombstoneWarnings(t *testing.T) {
 // TestStoredStatements reads texts of Cassandra about the costs of a read. Each quotes the statement;
 // the client's text names the table instead.
 func TestStoredStatements(t *testing.T) {
-	stmt, err := syntax.Parse("CREATE TABLE ks.t (p text, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}")
+	p := &schema.Column{Name: "p", Type: value.Native(value.Text), Kind: schema.PartitionKey}
+	c := &schema.Column{Name: "c", Type: value.Native(value.Int), Kind: schema.Clustering}
+	logical := &schema.Table{Keyspace: "ks", Name: "t", PartitionKey: []*schema.Column{p}, Clustering: []*schema.Column{c}, Columns: map[string]*schema.Column{"p": p, "c": c}}
+	layout, err := shard.Parse(map[string]string{"shards": "2"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	logical, layout := declared(t, stmt.(*syntax.CreateTable))
 	table, err := plan.NewKept(logical, plan.Kept{Layout: layout, Physical: "stored"})
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func (r *writer) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 		if err != nil {
 			return err
 		}
-		return r.move(ctx, req, &gathering{draw: r.placer.draws(req, params, false, takes(req)), writes: []*plan.Write{w}, bound: []*analysis.BoundWrite{b}}, &wire.Batch{}, params)
+		return r.move(ctx, req, &gathering{draw: r.placer.draws(req, params, false, r.placer.takes(req)), writes: []*plan.Write{w}, bound: []*analysis.BoundWrite{b}}, &wire.Batch{}, params)
 	}
 	b, err := w.Logical.Bind(env)
 	if err != nil {
@@ -49,7 +49,7 @@ func (r *writer) write(ctx context.Context, req *cqldoor.Request, w *plan.Write,
 	if err := r.placer.checkAhead(req, &p, w, b); err != nil {
 		return err
 	}
-	bound, err := w.Bound(b, r.placer.draws(req, &p, false, takes(req)), r.buckets.directory(ctx))
+	bound, err := w.Bound(b, r.placer.draws(req, &p, false, r.placer.takes(req)), r.buckets.directory(ctx))
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (r *writer) marked(ctx context.Context, req *cqldoor.Request, w *plan.Write
 	for _, cells := range shards {
 		shard, ok := shardValue(cells[0])
 		if !ok {
-			return false, fmt.Errorf("run: a read of the shards of %s.%s brought none", w.Table.Keyspace, w.Table.Name)
+			return false, fmt.Errorf("write: a read of the shards of %s.%s brought none", w.Table.Keyspace, w.Table.Name)
 		}
 		if shard == w.Table.Home(key) {
 			continue

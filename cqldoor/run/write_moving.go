@@ -242,6 +242,7 @@ func (r *resolver) carried(ctx context.Context, ms []plan.Mutation, cl wire.Cons
 	return err
 }
 
+// bytesOf returns the bytes of values.
 func bytesOf(values []eval.Value) [][]byte {
 	out := make([][]byte, len(values))
 	for i, v := range values {

@@ -52,10 +52,10 @@ func (p *placer) draws(req *cqldoor.Request, params *wire.Params, once bool, too
 }
 
 // takes returns a function that notes writes to count when a request has been answered.
-func takes(req *cqldoor.Request) func(*tally) {
+func (p *placer) takes(req *cqldoor.Request) func(*tally) {
 	return func(t *tally) {
 		if e, ok := req.Link.(*coordinator); ok {
-			e.tallies = append(e.tallies, t)
+			e.answered = append(e.answered, func() { p.rollovers.count(t) })
 		}
 	}
 }
