@@ -26,7 +26,9 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 	cqlcache "github.com/evenkeel/evenkeel/cqldoor/cache"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
 	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/engine/storage"
 	"github.com/evenkeel/evenkeel/fleet"
@@ -87,9 +89,9 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 		c.close()
 		return nil, err
 	}
-	routing := sharded.RoundRobin
+	routing := tables.RoundRobin
 	if s.DriverRouting == "token" {
-		routing = sharded.ByToken
+		routing = tables.ByToken
 	}
 	eras := new(cqldoor.Eras)
 	c.router = sharded.New(sharded.Options{
@@ -98,7 +100,7 @@ func (s *serveCmd) openCQL(ctx context.Context, ln net.Listener, log *slog.Logge
 		Lease: lease, Hints: hints, Timeout: s.RequestTimeout, Self: fleet.Door{HostID: hostID(at), CQL: at.String(), Rack: s.Rack, Release: version}, Store: c.front(), Now: time.Now, Timeuuid: ids.timeuuid, UUID: ids.uuid, IntN: rand.IntN, Log: log, Requests: c.observe.Requests,
 		Rules: s.cqlRules(), ReplaceRules: s.ShardRulesReplace,
 	})
-	if err = c.router.Start(ctx); errors.Is(err, sharded.ErrOtherRules) {
+	if err = c.router.Start(ctx); errors.Is(err, definitions.ErrOtherRules) {
 		err = withHint(err, otherRules)
 	} else if errors.Is(err, sharded.ErrDoor) {
 		err = withHint(err, "name the cluster behind it with --cassandra; to share an embedded engine among several doors, start it with --store-only")

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
-	sharded "github.com/evenkeel/evenkeel/cqldoor/run"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
 )
 
 // explainCmd holds the arguments of `evenkeel explain`.
@@ -32,7 +32,7 @@ type explainCmd struct {
 // explained is the JSON output of explain.
 type explained struct {
 	Sharded bool `json:"sharded"`
-	*sharded.Explanation
+	*definitions.Explanation
 }
 
 // Run asks the door for the plan and prints it.
@@ -77,7 +77,7 @@ func (e *explainCmd) Run(std *stdio) error {
 
 // askPlan prepares the statement at the door and takes the plan from the response.
 func askPlan(ctx context.Context, link store.Link, text string) (*explained, error) {
-	body := wire.AppendBytesMap(nil, map[string][]byte{sharded.ExplainPayload: {}})
+	body := wire.AppendBytesMap(nil, map[string][]byte{definitions.ExplainPayload: {}})
 	body = wire.AppendPrepare(body, wire.V4, &wire.Prepare{Text: []byte(text)})
 	type answer struct {
 		out *explained
@@ -111,7 +111,7 @@ func planOf(resp wire.Message) (*explained, error) {
 	out := &explained{}
 	if p.Payload != nil {
 		c := wire.NewCursor(p.Payload)
-		if text, ok := c.BytesMap()[sharded.ExplainPayload]; ok {
+		if text, ok := c.BytesMap()[definitions.ExplainPayload]; ok {
 			err := json.Unmarshal(text, &out.Explanation)
 			out.Sharded = err == nil && out.Layout != ""
 			return out, err

@@ -12,7 +12,10 @@ import (
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 	"github.com/evenkeel/evenkeel/shard"
 	"github.com/evenkeel/evenkeel/shard/timebucket"
@@ -42,42 +45,42 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 		t.Fatal(err)
 	}
 	r := New(Options{Now: time.Now, IntN: func(int) int { return 0 }, UUID: func() (u [16]byte) { rand.Read(u[:]); return u }})
-	r.state.present.Store(&State{under: new(underWay),
+	r.state.Present.Store(&tables.State{Under: new(tables.UnderWay),
 		Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{"ks": {Name: "ks", Tables: map[string]*schema.Table{"t": logical}}}},
 		Tables: map[string]map[string]*plan.Table{"ks": {"t": table}},
 	})
-	s, err := r.queries.statements.statement("ks", "INSERT INTO t (day, title, body) VALUES (?, ?, ?)")
+	s, err := r.queries.statements.Statement("ks", "INSERT INTO t (day, title, body) VALUES (?, ?, ?)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.cache.prepared(s)
-	s.physical.named.Store(&ids{statement: make([]byte, 16), metadata: make([]byte, 16)})
+	r.cache.Prepared(s)
+	s.Physical.Named.Store(&request.IDs{Statement: make([]byte, 16), Metadata: make([]byte, 16)})
 	values := wire.Values{Count: 3, Raw: wire.AppendBytes(wire.AppendBytes(wire.AppendBytes(nil, []byte{0x80, 0, 0, 1}), of), make([]byte, 400))}
-	e := wire.Execute{ID: s.id[:], MetadataID: make([]byte, 16)}
+	e := wire.Execute{ID: s.Id[:], MetadataID: make([]byte, 16)}
 	e.Params.SetValues(values)
 	body := wire.AppendExecute(nil, wire.V5, &e)
 	var dst []byte
 	if table.Timed() {
 		key := [][]byte{{0x80, 0, 0, 1}}
 		bucket := table.BucketOf(table.ShardOf(key, [][]byte{of}))
-		if _, err := r.executes.passer.rewriteExecute(nil, wire.V5, s, &e, s.physical.named.Load()); err != errUnannounced {
+		if _, err := r.executes.passer.rewriteExecute(nil, wire.V5, s, &e, s.Physical.Named.Load()); err != buckets.ErrUnannounced {
 			t.Fatalf("a bucket that is not announced is written to: %v", err)
 		}
-		r.reads.buckets.known.Add(bucketName(nil, table, key, bucket))
+		r.reads.Buckets.Known.Add(buckets.BucketName(nil, table, key, bucket))
 	}
 	return func() {
 		e, err := wire.ParseExecute(wire.V5, body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := r.cache.known.get(e.ID)
+		k := r.cache.Known.Get(e.ID)
 		if k == nil {
 			t.Fatal("not prepared")
 		}
-		if s, err = r.queries.statements.current(k.statement); err != nil {
+		if s, err = r.queries.statements.Current(k.Statement); err != nil {
 			t.Fatal(err)
 		}
-		if dst, err = r.executes.passer.rewriteExecute(dst[:0], wire.V5, s, &e, s.physical.named.Load()); err != nil {
+		if dst, err = r.executes.passer.rewriteExecute(dst[:0], wire.V5, s, &e, s.Physical.Named.Load()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,11 +107,11 @@ func TestExecuteOfTimeAllocatesNothing(t *testing.T) {
 // passWay judges the id of a statement on a plain table.
 func passWay(t testing.TB) (func(), *Router) {
 	r := New(Options{Now: time.Now, IntN: func(int) int { return 0 }})
-	r.schema.view.Store(&view{names: map[string]map[string]bool{"ks": {"t": true}}})
+	r.schema.View.Store(&tables.View{Names: map[string]map[string]bool{"ks": {"t": true}}})
 	ids := make([][16]byte, 1000)
 	for i := range ids {
 		text := fmt.Sprintf("SELECT c%d FROM t WHERE k = ?", i)
-		ids[i] = newID("ks", text)
+		ids[i] = request.NewID("ks", text)
 		r.Prepared(ids[i][:], "ks", text)
 	}
 	i := 0
@@ -148,15 +151,15 @@ func BenchmarkExecuteOne(b *testing.B) {
 // state on which it planned the request, for several requests together.
 func premiseWay(t testing.TB) func(together int) {
 	r := New(Options{Lease: time.Hour, Now: time.Now, IntN: func(int) int { return 0 }})
-	r.schema.doors.lease.Renew(time.Now())
-	t.Cleanup(r.schema.doors.lease.Stop)
-	s := &statement{under: r.state.Load().under, premises: r.attempts.premises}
+	r.schema.Doors.Lease.Renew(time.Now())
+	t.Cleanup(r.schema.Doors.Lease.Stop)
+	s := &request.Statement{Under: r.state.Load().Under, Premises: r.attempts.Premises}
 	var at wire.Arrival
 	var p cqldoor.Premise = s
 	return func(together int) {
 		held := r.executes.holds()
 		for range together {
-			if !held || !s.begin(7) {
+			if !held || !s.Begin(7) {
 				t.Fatal("it does not hold")
 			}
 		}

@@ -9,34 +9,37 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
+	"github.com/evenkeel/evenkeel/cqldoor/read"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
+	"github.com/evenkeel/evenkeel/cqldoor/write"
 )
 
 // answers executes planned statements and waits for their results: those that need several requests
 // to the store, and those whose one answer the door must look at.
 type answers struct {
-	binder *binder
-	cache  *planCache
-	writer *writer
-	reads  *reads
+	binder *request.Binder
+	cache  *request.PlanCache
+	writer *write.Writer
+	reads  *read.Reads
 }
 
 // querySlowly serves a QUERY that needs several requests. Its body was retained, so the views
 // into it are made again.
-func (x *answers) querySlowly(ctx context.Context, req *cqldoor.Request, s *statement) error {
-	q, err := queryOf(req)
+func (x *answers) querySlowly(ctx context.Context, req *cqldoor.Request, s *request.Statement) error {
+	q, err := request.QueryOf(req)
 	if err != nil {
 		return err
 	}
-	if err := s.checkAmount(&q); err != nil {
+	if err := s.CheckAmount(&q); err != nil {
 		return err
 	}
 	return x.answer(ctx, req, s, &q.Params, nil)
 }
 
 // executeSlowly serves an EXECUTE that needs several requests.
-func (x *answers) executeSlowly(ctx context.Context, req *cqldoor.Request, s *statement) error {
-	e, err := executeOf(req)
+func (x *answers) executeSlowly(ctx context.Context, req *cqldoor.Request, s *request.Statement) error {
+	e, err := request.ExecuteOf(req)
 	if err != nil {
 		return err
 	}
@@ -44,131 +47,85 @@ func (x *answers) executeSlowly(ctx context.Context, req *cqldoor.Request, s *st
 }
 
 // answer executes any statement and waits for its result.
-func (x *answers) answer(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, metadataID []byte) error {
-	for _, n := range s.needs() {
-		needed(req, n)
+func (x *answers) answer(ctx context.Context, req *cqldoor.Request, s *request.Statement, params *wire.Params, metadataID []byte) error {
+	for _, n := range s.Needs() {
+		request.Needed(req, n)
 	}
-	planned(req, s)
+	request.Planned(req, s)
 	w := struct {
 		env  eval.Env
-		made made
-	}{made: made{ctx: ctx}}
-	defer w.made.close()
+		made request.Made
+	}{made: request.Made{Ctx: ctx}}
+	defer w.made.Close()
 	env := &w.env
-	if err := x.binder.fill(env, s, &params.Values, nil); err != nil {
+	if err := x.binder.Fill(env, s, &params.Values, nil); err != nil {
 		return err
 	}
 	env.Wanted, env.Memory = ctx, &w.made
 	if p := x.plainly(s, params); p != nil {
-		if p.sel.Table.Renamed() {
+		if p.Sel.Table.Renamed() {
 			return x.answerRenamed(ctx, req, s, p, params, env, metadataID)
 		}
 		return x.answerOne(ctx, req, p, params, env, metadataID)
 	}
-	merged, err := s.merged(params)
+	merged, err := s.Merged(params)
 	if err != nil {
 		return err
 	}
 	switch {
 	case merged != nil:
-		return x.reads.read(ctx, req, merged, params, env, metadataID)
-	case s.sel != nil && s.sel.Whole == nil:
-		return x.reads.read(ctx, req, s, params, env, metadataID)
-	case s.whole() != nil:
+		return x.reads.Read(ctx, req, merged, params, env, metadataID)
+	case s.Sel != nil && s.Sel.Whole == nil:
+		return x.reads.Read(ctx, req, s, params, env, metadataID)
+	case s.Whole() != nil:
 		return x.answerOne(ctx, req, s, params, env, metadataID)
-	case s.batch != nil:
-		return x.writer.writtenBatch(ctx, req, s, params, env)
+	case s.Batch != nil:
+		return x.writer.WrittenBatch(ctx, req, s, params, env)
 	}
-	return x.writer.write(ctx, req, s.write, params, env)
+	return x.writer.Write(ctx, req, s.Write, params, env)
 }
 
 // answerOne executes a statement of one shard whose answer must be inspected, or whose physical
 // statement is not prepared yet.
-func (x *answers) answerOne(ctx context.Context, req *cqldoor.Request, s *statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
-	whole := s.whole()
-	target, err := s.target(env, nil)
+func (x *answers) answerOne(ctx context.Context, req *cqldoor.Request, s *request.Statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
+	whole := s.Whole()
+	target, err := s.Target(env, nil)
 	if err != nil {
 		return err
 	}
-	if announces(s.write) {
-		if s.write.Table.Layout.Keep > 0 {
-			b, err := s.write.Logical.Bind(env)
+	if buckets.Announces(s.Write) {
+		if s.Write.Table.Layout.Keep > 0 {
+			b, err := s.Write.Logical.Bind(env)
 			if err != nil {
 				return err
 			}
-			if err := checkKeep(s.write, b); err != nil {
+			if err := buckets.CheckKeep(s.Write, b); err != nil {
 				return err
 			}
 		}
-		if err := x.writer.buckets.announce(ctx, req, s.write.Table, target.Key, target.Shard); err != nil {
+		if err := x.writer.Buckets.Announce(ctx, req, s.Write.Table, target.Key, target.Shard); err != nil {
 			return err
 		}
 	}
 	values := whole.Values(env, target)
-	ids, err := s.physical.prepare(ctx, req.Link, req.Version, whole.Text)
+	ids, err := s.Physical.Prepare(ctx, req.Link, req.Version, whole.Text)
 	if err != nil {
 		return err
 	}
-	if s.conditional() {
-		return x.writer.conditional(ctx, req, s.write, params, whole.Text, ids, values, target.Key)
+	if s.Conditional() {
+		return x.writer.Conditional(ctx, req, s.Write, params, whole.Text, ids, values, target.Key)
 	}
 	if metadataID == nil {
-		metadataID = ids.metadata
+		metadataID = ids.Metadata
 	}
 	p := *params
 	p.SetKeyspace(nil)
-	p.SetValues(encodeValues(values))
-	s.showMetadata(req.Version, &p)
-	e := wire.Execute{ID: ids.statement, MetadataID: metadataID, Params: p}
-	body, err := store.Call(ctx, req.Link, req.Version, execution(req.Link, req.Version, whole.Text, &e))
+	p.SetValues(request.EncodeValues(values))
+	s.ShowMetadata(req.Version, &p)
+	e := wire.Execute{ID: ids.Statement, MetadataID: metadataID, Params: p}
+	body, err := store.Call(ctx, req.Link, req.Version, request.Execution(req.Link, req.Version, whole.Text, &e))
 	if err != nil {
 		return err
 	}
-	return respond(ctx, req, nil, body)
-}
-
-// logicalRow returns the RESULT of a conditional write, which shows the row as the store has it,
-// without the hidden column and with the logical table's name.
-func logicalRow(v wire.Version, body []byte, t *plan.Table) ([]byte, error) {
-	if wire.KindOf(body) != wire.ResultRows {
-		return body, nil
-	}
-	rows, err := wire.ParseRows(body)
-	if err != nil {
-		return nil, err
-	}
-	columns, err := rows.Metadata.Columns()
-	if err != nil {
-		return nil, err
-	}
-	hidden := -1
-	for i, c := range columns {
-		if c.Name == t.Layout.Column {
-			hidden = i
-		}
-	}
-	if hidden < 0 && !t.Renamed() {
-		return body, nil
-	}
-	var shown []wire.Column
-	for i, c := range columns {
-		if c.Table = t.Name; i != hidden {
-			shown = append(shown, c)
-		}
-	}
-	var w wire.RowsWriter
-	w.Begin(nil, wire.EncodeColumns(v, shown))
-	it := rows.Iter(nil)
-	for it.Next() {
-		for i, cell := range it.Cells {
-			if i != hidden {
-				w.Cell(cell)
-			}
-		}
-		w.EndRow()
-	}
-	if err := it.Err(); err != nil {
-		return nil, err
-	}
-	return w.Finish(), nil
+	return request.Respond(ctx, req, nil, body)
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
@@ -90,17 +89,17 @@ func TestBetweenEntryAndTable(t *testing.T) {
 				table := s.keyspace + "." + string(state)
 				s.must(s.v5, "CREATE TABLE "+table+columns+shardedByFour)
 				x := s.router.schema
-				e, err := x.catalog.Entry(t.Context(), s.keyspace, string(state))
+				e, err := x.Catalog.Entry(t.Context(), s.keyspace, string(state))
 				if err != nil || e == nil {
 					t.Fatal(e, err)
 				}
 				s.must(s.direct, "DROP TABLE "+table)
 				id := random()
-				if _, err := x.session.Query(t.Context(), wire.LocalQuorum, "UPDATE evenkeel.layouts SET state = ?, owner = ?, started_at = ? WHERE keyspace_name = ? AND table_name = ? IF EXISTS",
+				if _, err := x.Session.Query(t.Context(), wire.LocalQuorum, "UPDATE evenkeel.layouts SET state = ?, owner = ?, started_at = ? WHERE keyspace_name = ? AND table_name = ? IF EXISTS",
 					[]byte(state), id[:], binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixMilli())), []byte(s.keyspace), []byte(state)); err != nil {
 					t.Fatal(err)
 				}
-				if err := x.refresh(t.Context()); err != nil {
+				if err := x.Refresh(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				for _, text := range []string{
@@ -117,14 +116,14 @@ func TestBetweenEntryAndTable(t *testing.T) {
 						t.Errorf("%s\ngot  %s\nwant %s", text, show(got), show(want))
 					}
 				}
-				if now, err := x.catalog.Entry(t.Context(), s.keyspace, string(state)); err != nil || now == nil || now.State != state {
+				if now, err := x.Catalog.Entry(t.Context(), s.keyspace, string(state)); err != nil || now == nil || now.State != state {
 					t.Errorf("the entry of an operation that is under way is %v, %v", now, err)
 				}
 				passed.Add(int64(2 * time.Minute)) // whoever did it has died
-				if err := x.refresh(t.Context()); err != nil {
+				if err := x.Refresh(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if now, err := x.catalog.Entry(t.Context(), s.keyspace, string(state)); err != nil || now != nil {
+				if now, err := x.Catalog.Entry(t.Context(), s.keyspace, string(state)); err != nil || now != nil {
 					t.Errorf("the entry of an operation that ended half-way is %v, %v", now, err)
 				}
 			})
@@ -159,11 +158,11 @@ func TestTakenForDead(t *testing.T) {
 			<-h.held
 			for _, pause := range []time.Duration{0, 2 * time.Minute} {
 				passed.Add(int64(pause))
-				if err := waits.schema.refresh(t.Context()); err != nil {
+				if err := waits.schema.Refresh(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
-			if e, err := waits.schema.catalog.Entry(t.Context(), a.keyspace, "t"); h == table && (e != nil || err != nil) {
+			if e, err := waits.schema.Catalog.Entry(t.Context(), a.keyspace, "t"); h == table && (e != nil || err != nil) {
 				t.Errorf("the creation is not taken for dead: %v %v", e, err)
 			}
 			if !looks && h == entry {

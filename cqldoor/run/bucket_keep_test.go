@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -79,10 +80,10 @@ func TestKeep(t *testing.T) {
 			}
 		}
 		a.must(a.v5, "ALTER TABLE "+table+" WITH write_sharding = {'keep': '10h'}")
-		keeper := newKeeper(a.router.schema, a.router.definer.movers.Ended)
-		counted := &deletions{Session: a.router.schema.session}
-		keeper.session, keeper.buckets = counted, catalog.NewBuckets(counted)
-		keeper.round(t.Context())
+		keeper := buckets.NewKeeper(a.router.schema, a.router.definer.Movers.Ended)
+		counted := &deletions{Session: a.router.schema.Session}
+		keeper.Session, keeper.Buckets = counted, catalog.NewBuckets(counted)
+		keeper.Round(t.Context())
 		for k := range keys {
 			x := b.must(b.v5, fmt.Sprintf("SELECT v FROM %s WHERE k = %d AND j = 'x'", table, k))
 			// The bucket that the present hour of ten hours ago is in stays.
@@ -111,7 +112,7 @@ func TestKeep(t *testing.T) {
 		}
 		// Again there is nothing to do.
 		counted.partitions = 0
-		keeper.round(t.Context())
+		keeper.Round(t.Context())
 		if counted.partitions > 0 {
 			t.Errorf("%d partitions are deleted again", counted.partitions)
 		}
@@ -131,7 +132,7 @@ func TestKeepThroughChanges(t *testing.T) {
 		for h := range 15 {
 			s.must(s.v5, insert(h))
 		}
-		keeper := func() { newKeeper(s.router.schema, s.router.definer.movers.Ended).round(t.Context()) }
+		keeper := func() { buckets.NewKeeper(s.router.schema, s.router.definer.Movers.Ended).Round(t.Context()) }
 		alter := func(options string, keeps bool) {
 			t.Helper()
 			s.must(s.v5, "ALTER TABLE "+table+" WITH write_sharding = {"+options+"}")
@@ -209,9 +210,9 @@ func TestKeepAsksTheStoreForItsTime(t *testing.T) {
 	s := newSceneOf(t, st, startRouterBy(t, st, 0, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }))
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '24h'}")
 	s.must(s.v5, "INSERT INTO "+s.keyspace+".t (k, ts) VALUES (1, "+hoursAgo(1)+")")
-	k := newKeeper(s.router.schema, s.router.definer.movers.Ended)
+	k := buckets.NewKeeper(s.router.schema, s.router.definer.Movers.Ended)
 	ahead.Store(int64(1000 * time.Hour))
-	err := k.table(t.Context(), s.router.schema.view.Load().tables[s.keyspace]["t"])
+	err := k.Table(t.Context(), s.router.schema.View.Load().Tables[s.keyspace]["t"])
 	ahead.Store(0)
 	if err == nil || !strings.Contains(err.Error(), "clocks") && !strings.Contains(err.Error(), "apart; set them right") {
 		t.Error(err)
@@ -228,15 +229,15 @@ func TestFloorRisesUnderWrites(t *testing.T) {
 	s := newSceneOf(t, st, startRouterOf(t, st, 2*time.Second))
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, ts timestamp, PRIMARY KEY (k, ts)) WITH write_sharding = {'strategy': 'time', 'by': 'ts', 'bucket': '1h', 'keep': '20h'}")
 	s.must(s.v5, "ALTER TABLE "+s.keyspace+".t WITH write_sharding = {'keep': '2h'}")
-	write, err := s.router.queries.statements.statement(s.keyspace, "INSERT INTO t (k, ts) VALUES (1, 0)")
+	write, err := s.router.queries.statements.Statement(s.keyspace, "INSERT INTO t (k, ts) VALUES (1, 0)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	newKeeper(s.router.schema, s.router.definer.movers.Ended).round(t.Context())
-	if s.router.state.Load().under == write.under {
+	buckets.NewKeeper(s.router.schema, s.router.definer.Movers.Ended).Round(t.Context())
+	if s.router.state.Load().Under == write.Under {
 		t.Fatal("the floor has not risen")
 	}
-	if stands, err := s.router.attempts.premises.stands(t.Context(), write, math.MinInt64); !stands || err != nil {
+	if stands, err := s.router.attempts.Premises.Stands(t.Context(), write, math.MinInt64); !stands || err != nil {
 		t.Errorf("%v, %v", stands, err)
 	}
 }

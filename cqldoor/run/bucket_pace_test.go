@@ -13,32 +13,11 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
-
-// TestPaceAfter checks what a read says about the next one.
-func TestPaceAfter(t *testing.T) {
-	for _, c := range []struct {
-		known         pace
-		rows, buckets int
-		want          pace
-	}{
-		{pace{}, 0, 0, pace{}},
-		{pace{}, 100, 1, pace{}},
-		{pace{}, 100, 10, pace{100, 10}},
-		{pace{100, 10}, 0, 3, pace{100, 10}},
-		{pace{100, 10}, 10, 1, pace{100, 10}},
-		{pace{100, 10}, 11, 1, pace{}},
-		{pace{100, 10}, 100, 2, pace{100, 2}},
-	} {
-		if got := c.known.after(c.rows, c.buckets); got != c.want {
-			t.Errorf("%v, then %d rows in %d buckets: %v, want %v", c.known, c.rows, c.buckets, got, c.want)
-		}
-	}
-}
 
 // TestPaceOfKey reads the newest 100 rows of keys with ten rows a bucket. The first read of a key visits one
 // bucket, then the others. The second read visits them at once. When the newest bucket gets more rows, the
@@ -98,7 +77,7 @@ func TestLatestLies(t *testing.T) {
 			}
 		}
 	}
-	latest := &s.router.reads.buckets.latest
+	latest := &s.router.reads.Buckets.Latest
 	for range 60 {
 		text := "SELECT ts, v FROM " + s.keyspace + ".TABLE WHERE k = 1"
 		if rnd.IntN(2) == 0 {
@@ -110,9 +89,9 @@ func TestLatestLies(t *testing.T) {
 		var want *difftest.Answer
 		for _, name := range []string{"plain", "one", "two", "one", "two"} { // the second time, the answers of the first are known
 			for i := range latest {
-				latest[i].note(pace{rnd.IntN(300), rnd.IntN(20)})
-				if l := latest[i].list.Load(); l != nil {
-					latest[i].list.Store(lieAbout(rnd, l))
+				latest[i].Note(buckets.Pace{Rows: rnd.IntN(300), Buckets: rnd.IntN(20)})
+				if l := latest[i].List.Load(); l != nil {
+					latest[i].List.Store(lieAbout(rnd, l))
 				}
 			}
 			got := s.paged(s.v5, strings.Replace(text, "TABLE", name, 1), size)
@@ -126,18 +105,18 @@ func TestLatestLies(t *testing.T) {
 }
 
 // lieAbout returns a wrong answer of the directory: some buckets are missing, and others do not exist.
-func lieAbout(rnd *mathrand.Rand, l *bucketList) *bucketList {
+func lieAbout(rnd *mathrand.Rand, l *buckets.BucketList) *buckets.BucketList {
 	lie := *l
-	lie.stable, lie.buckets = true, nil
+	lie.Stable, lie.Buckets = true, nil
 	for b := range int64(70) {
-		if slices.Contains(l.buckets, b) != (rnd.IntN(1+rnd.IntN(20)) == 0) {
-			lie.buckets = append(lie.buckets, b)
+		if slices.Contains(l.Buckets, b) != (rnd.IntN(1+rnd.IntN(20)) == 0) {
+			lie.Buckets = append(lie.Buckets, b)
 		}
 	}
-	if l.down {
-		slices.Reverse(lie.buckets)
+	if l.Down {
+		slices.Reverse(lie.Buckets)
 	}
-	if lie.buckets = lie.buckets[:min(l.limit, len(lie.buckets))]; len(lie.buckets) == 0 {
+	if lie.Buckets = lie.Buckets[:min(l.Limit, len(lie.Buckets))]; len(lie.Buckets) == 0 {
 		return l
 	}
 	return &lie
@@ -173,7 +152,7 @@ func TestGuessedList(t *testing.T) {
 	}
 	var fails atomic.Bool
 	list := func() {}
-	s.router.reads.buckets.catalogue = catalog.NewBuckets(listsLate{failing{s.router.schema.session, &fails}, func() { list() }})
+	s.router.reads.Buckets.Catalogue = catalog.NewBuckets(listsLate{failing{s.router.schema.Session, &fails}, func() { list() }})
 	read := func(newest int) {
 		t.Helper()
 		a := s.must(s.v5, "SELECT v FROM "+table+" WHERE k = 1 LIMIT 3")

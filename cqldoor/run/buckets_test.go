@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
@@ -36,8 +36,8 @@ func (c *counted) Query(ctx context.Context, cl wire.Consistency, cql string, va
 
 // count has a scene's door count what it says to the directory.
 func (s *scene) count() *counted {
-	c := &counted{Session: s.router.schema.session, n: map[string]int{}}
-	s.router.reads.buckets.catalogue = catalog.NewBuckets(c)
+	c := &counted{Session: s.router.schema.Session, n: map[string]int{}}
+	s.router.reads.Buckets.Catalogue = catalog.NewBuckets(c)
 	return c
 }
 
@@ -170,12 +170,12 @@ func TestFewBuckets(t *testing.T) {
 		"SELECT v FROM KS.log WHERE k = 1 AND ts > 709200000":                                                                 3,
 		"BEGIN BATCH DELETE FROM KS.log WHERE k = 1 AND ts = 0; DELETE FROM KS.log WHERE k = 1 AND ts = 3600000; APPLY BATCH": 2,
 	} {
-		a, payload, err := s.v5.SendPayload(&message.Prepare{Query: strings.ReplaceAll(text, "KS", s.keyspace)}, map[string][]byte{ExplainPayload: nil})
+		a, payload, err := s.v5.SendPayload(&message.Prepare{Query: strings.ReplaceAll(text, "KS", s.keyspace)}, map[string][]byte{definitions.ExplainPayload: nil})
 		if err != nil || a.Kind == difftest.Error {
 			t.Fatal(err, show(a))
 		}
 		var e plan.Explained
-		if err := json.Unmarshal(payload[ExplainPayload], &e); err != nil || len(e.Buckets) != buckets || e.Buckets[0][:4] != "1970" {
+		if err := json.Unmarshal(payload[definitions.ExplainPayload], &e); err != nil || len(e.Buckets) != buckets || e.Buckets[0][:4] != "1970" {
 			t.Errorf("%s visits %v, %v; want %d buckets", text, e.Buckets, err, buckets)
 		}
 	}

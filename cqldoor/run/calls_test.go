@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
-
+	"github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/internal/difftest"
@@ -21,7 +20,7 @@ import (
 func TestCallsInValues(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		w := &twins{scene: newScene(t, st), layouts: layouts}
-		w.router.batches.binder.timeuuid = func() [16]byte { return gocql.TimeUUID() }
+		w.router.batches.binder.Timeuuid = func() [16]byte { return gocql.TimeUUID() }
 		w.create("p int, c int, n bigint, b blob, s set<timeuuid>, l list<timeuuid>, m map<timeuuid, timestamp>, f frozen<set<timeuuid>>, t frozen<tuple<timeuuid, set<timeuuid>>>, PRIMARY KEY (p, c)", "")
 		check := func(fault string) {
 			t.Helper()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
@@ -24,7 +23,7 @@ import (
 type panicking struct{ *Router }
 
 func (p panicking) Serve(ctx context.Context, req *cqldoor.Request) {
-	p.attempts.carry(ctx, req, func(context.Context, bool) error { panic("it is carried out") })
+	p.attempts.Carry(ctx, req, func(context.Context, bool) error { panic("it is carried out") })
 }
 
 // TestAPanicLeavesNoRequestUnderWay checks that a request that panics does not count any more among
@@ -37,7 +36,7 @@ func TestAPanicLeavesNoRequestUnderWay(t *testing.T) {
 	if a := s.query(c, "SELECT c FROM "+s.keyspace+".t WHERE p = 1"); !strings.Contains(a.Text, "internal error") {
 		t.Fatalf("the request is answered by %+v", a)
 	}
-	if !s.router.state.Load().under.none() {
+	if !s.router.state.Load().Under.None() {
 		t.Error("a request that has panicked is still under way")
 	}
 }

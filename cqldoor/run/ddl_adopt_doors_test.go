@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"

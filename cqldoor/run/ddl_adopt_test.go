@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/reshard"

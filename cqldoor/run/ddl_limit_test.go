@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
@@ -23,7 +22,7 @@ func TestDefinitionsWithoutAnswer(t *testing.T) {
 		return nil
 	}})
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".sharded (p int, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '3'}")
-	s.router.definer.limit = 50 * time.Millisecond
+	s.router.definer.Limit = 50 * time.Millisecond
 	for _, with := range []string{"", " WITH write_sharding = {'shards': '3'}"} {
 		a := s.query(s.v5, "CREATE TABLE "+s.keyspace+".t (silent int, c int, PRIMARY KEY (silent, c))"+with)
 		if a.Kind != difftest.Error || a.Code != primitive.ErrorCodeWriteTimeout || !strings.Contains(a.Text, "has not answered in time") || !strings.Contains(a.Text, "look at the schema") {

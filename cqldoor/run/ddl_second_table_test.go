@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
-
+	"github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -89,7 +88,7 @@ func shardedWhileInUse(t *testing.T, st store.Store) {
 	exec(t, s, "ALTER TABLE inuse.t WITH write_sharding = {'shards': '5'}")
 	exec(t, s, "ALTER TABLE inuse.t WITH write_sharding = {'change': 'status'}")
 	wait()
-	physical := r.schema.view.Load().tables["inuse"]["t"].entry.Physical
+	physical := r.schema.View.Load().Tables["inuse"]["t"].Entry.Physical
 	if physical == "t" || id() != before {
 		t.Fatalf("the physical table is %s, the id %s and was %s", physical, id(), before)
 	}
@@ -291,8 +290,8 @@ func TestShardingWaitsForWhatWasForwarded(t *testing.T) {
 		exec(t, s, "ALTER TABLE late.t WITH write_sharding = {'shards': '3'}")
 		// The mover shows that it is alive while it waits.
 		beats := func() int64 {
-			e := r.schema.view.Load().tables["late"]["t"].entry
-			b, err := r.definer.movers.mover.Beat(t.Context(), e)
+			e := r.schema.View.Load().Tables["late"]["t"].Entry
+			b, err := r.definer.Movers.Mover.Beat(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -344,7 +343,7 @@ func TestOldIDsAfterSharding(t *testing.T) {
 		}
 		return len(rows)
 	}
-	second := r.schema.view.Load().tables["olds"]["t"].entry.Second.Physical
+	second := r.schema.View.Load().Tables["olds"]["t"].Entry.Second.Physical
 	exec(t, s, insert, 1)
 	b := s.Batch(gocql.LoggedBatch)
 	b.Query(insert, 2)

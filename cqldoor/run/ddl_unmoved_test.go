@@ -157,7 +157,7 @@ func TestAlterWhereNothingMoves(t *testing.T) {
 		if n := len(shards(counts, "id = 1")); n != 12 {
 			t.Errorf("the counter has %d shards", n)
 		}
-		e, err := s.router.schema.catalog.Entry(t.Context(), s.keyspace, "counts")
+		e, err := s.router.schema.Catalog.Entry(t.Context(), s.keyspace, "counts")
 		if err != nil || e.Layout.Drawn != 0 || e.Layout.N != 12 {
 			t.Errorf("the entry is %+v, %v", e, err)
 		}

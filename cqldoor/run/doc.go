@@ -7,22 +7,17 @@
 // If it goes to several shards, the door sends a bounded number of fetches at a time over the
 // client's own link, merges their rows (package scatter), and answers once.
 //
-// The Router sends a request to one of its parts. Each part has only the state that it may use:
+// The Router sends a request to one of its parts. Each part has only the state that it may use. These
+// parts are packages, from the lowest up:
 //
-//   - queries, executes and batches serve the requests of clients: QUERY and PREPARE, EXECUTE, BATCH.
-//   - passer rewrites a statement of one shard and passes it on. answers executes any other: reads
-//     and writer carry it out.
-//   - Below reads, fetcher sends physical reads, merger merges the rows of segments, and reader reads
-//     logical partitions.
-//   - Below writer, placer draws shards and gives timestamps, buckets keeps the directory of
-//     strategy time, applier sends physical writes, and resolver makes two places of a row equal.
-//   - statements plans texts. attempts repeats a request if the schema has changed meanwhile, and
-//     premises says whether a plan is still valid when the store has answered. standing says the
-//     same of statements that the doors have forwarded.
-//   - definer serves DDL and starts changes of layout. viewer shows the schema and the nodes. explains
-//     says what the shard rules say.
-//   - schemas reads the catalogue, and keeps the State and the view. membership holds the lease and
-//     talks to the other doors. rollovers, movers, adoptions and keeper work in the background.
+//   - tables is what the door knows of tables, its lease, and the gate.
+//   - request has statements with their plans, and a client's request in front of the store.
+//   - rollover and buckets keep the directories of the strategies rollover and time.
+//   - read and write carry out statements on rows.
+//   - schemaview shows the schema and the nodes. definitions serves DDL, and runs changes of layout.
+//
+// In this package, queries, executes and batches serve QUERY and PREPARE, EXECUTE, and BATCH. passer
+// rewrites a statement of one shard and passes it on. answers executes any other.
 //
 // It promises:
 //
@@ -36,6 +31,6 @@
 //  6. A prepared id is a hash of keyspace and text, the same on every door. The plan cache is
 //     bounded. If it has forgotten an id, the Router answers UNPREPARED.
 //
-// It imports catalog, cqldoor, cqldoor/internal/rule, cqldoor/plan, partitioner, registry,
-// scatter, shard, shard/timebucket, fleet and cql.
+// It imports catalog, cqldoor, cqldoor/internal/rule, cqldoor/plan, these parts, fleet, observe,
+// reshard, shard, shardrules and cql.
 package run

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/registry"
@@ -34,7 +33,7 @@ func TestDropRefused(t *testing.T) {
 	b := serveDoor(t, st, startRouterOf(t, st, lease))
 	table := a.keyspace + ".t"
 	a.must(a.v5, "CREATE TABLE "+table+" (day date, c int, v int, PRIMARY KEY (day, c))"+shardedByFour)
-	before, err := a.router.schema.catalog.Entry(t.Context(), a.keyspace, "t")
+	before, err := a.router.schema.Catalog.Entry(t.Context(), a.keyspace, "t")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +89,7 @@ func TestDropRefused(t *testing.T) {
 		refusals(2)
 	}
 	dropper()
-	after, err := a.router.schema.catalog.Entry(t.Context(), a.keyspace, "t")
+	after, err := a.router.schema.Catalog.Entry(t.Context(), a.keyspace, "t")
 	if err != nil || after == nil || after.State != registry.Active || after.ID != before.ID || len(after.Layout.Epochs) != 5 || !reflect.DeepEqual(after.Layout.By, before.Layout.By) {
 		t.Errorf("the entry is %+v, %v", after, err)
 		t.Log(after.State, after.Layout)

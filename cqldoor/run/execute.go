@@ -8,24 +8,27 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
 // executes serves EXECUTE.
 type executes struct {
 	holds      func() bool // whether the lease holds
-	cache      *planCache
-	schema     *schemas
-	doors      *membership
-	statements *statements
+	cache      *request.PlanCache
+	schema     *tables.Schemas
+	doors      *tables.Membership
+	statements *request.Statements
 	passer     *passer
 	answers    *answers
-	attempts   *attempts
-	relays     *relays
+	attempts   *request.Attempts
+	relays     *request.Relays
 }
 
 // execute serves EXECUTE. If it returns an error, nothing else ends the request.
 func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
-	body, err := bodyOf(req.Message)
+	body, err := request.BodyOf(req.Message)
 	if err != nil {
 		return err
 	}
@@ -33,37 +36,37 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 	if err != nil {
 		return err
 	}
-	k := x.cache.known.get(e.ID)
+	k := x.cache.Known.Get(e.ID)
 	switch {
 	case k != nil && !req.Once(x.holds):
 		req.Go(func(ctx context.Context) { finish(ctx, req, x.executeFresh(ctx, req, k)) })
 		return nil
-	case k == nil || k.passed != nil: // not known, or not the store's any more
-		return unprepared(e.ID)
-	case k.schema != nil:
-		req.Go(func(ctx context.Context) { finish(ctx, req, k.schema(ctx, req)) })
+	case k == nil || k.Passed != nil: // not known, or not the store's any more
+		return request.Unprepared(e.ID)
+	case k.Schema != nil:
+		req.Go(func(ctx context.Context) { finish(ctx, req, k.Schema(ctx, req)) })
 		return nil
 	}
-	s, err := x.statements.current(k.statement)
+	s, err := x.statements.Current(k.Statement)
 	if err != nil {
 		return err
 	}
-	if err := s.checkCount(e.Params.Values.Count); err != nil && !e.Params.Values.Named {
+	if err := s.CheckCount(e.Params.Values.Count); err != nil && !e.Params.Values.Named {
 		return err
 	}
-	if s.physical != nil && !s.conditional() && !s.goesOn(&e.Params) && !expires(s.write) {
-		if ids := s.physical.named.Load(); ids != nil {
-			if passed, err := x.passer.executeOne(req, s, &e, ids); passed || err != nil && err != errUnannounced && !errors.Is(err, errWaits) {
-				return s.wrong(err)
+	if s.Physical != nil && !s.Conditional() && !s.GoesOn(&e.Params) && !buckets.Expires(s.Write) {
+		if ids := s.Physical.Named.Load(); ids != nil {
+			if passed, err := x.passer.executeOne(req, s, &e, ids); passed || err != nil && err != buckets.ErrUnannounced && !errors.Is(err, request.ErrWaits) {
+				return s.Wrong(err)
 			}
 		}
 	}
-	if s.write != nil && s.write.AnyShard() != nil {
+	if s.Write != nil && s.Write.AnyShard() != nil {
 		// If the statement is not prepared yet, the slow path prepares it.
-		ids := x.cache.physical(s.write.AnyShard().Text).named.Load()
-		if ids != nil && (req.Version < wire.V5 || ids.metadata != nil) {
-			if passed, err := x.passer.executeDrawn(req, s, &e, ids); passed || err != nil && !errors.Is(err, errWaits) {
-				return s.wrong(err)
+		ids := x.cache.Physical(s.Write.AnyShard().Text).Named.Load()
+		if ids != nil && (req.Version < wire.V5 || ids.Metadata != nil) {
+			if passed, err := x.passer.executeDrawn(req, s, &e, ids); passed || err != nil && !errors.Is(err, request.ErrWaits) {
+				return s.Wrong(err)
 			}
 		}
 	}
@@ -72,9 +75,9 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 }
 
 // carryExecute executes an EXECUTE that needs several requests.
-func (x *executes) carryExecute(ctx context.Context, req *cqldoor.Request, s *statement) {
-	x.attempts.carry(ctx, req, func(ctx context.Context, changed bool) error {
-		now, err := x.statements.current(s)
+func (x *executes) carryExecute(ctx context.Context, req *cqldoor.Request, s *request.Statement) {
+	x.attempts.Carry(ctx, req, func(ctx context.Context, changed bool) error {
+		now, err := x.statements.Current(s)
 		if err != nil {
 			return err // s stays, for the next attempt
 		}
@@ -83,23 +86,23 @@ func (x *executes) carryExecute(ctx context.Context, req *cqldoor.Request, s *st
 }
 
 // executeFresh serves an EXECUTE after the door has read the present schema.
-func (x *executes) executeFresh(ctx context.Context, req *cqldoor.Request, k *known) error {
-	late := x.doors.renew(ctx)
-	x.relays.standing.judgeAnew(req)
+func (x *executes) executeFresh(ctx context.Context, req *cqldoor.Request, k *request.Known) error {
+	late := x.doors.Renew(ctx)
+	x.relays.Standing.JudgeAnew(req)
 	switch {
-	case k.schema != nil:
-		return k.schema(ctx, req)
-	case k.passed != nil && x.relays.passes(k.passed):
-		if err := x.relays.standing.forwards(ctx, late); err != nil {
+	case k.Schema != nil:
+		return k.Schema(ctx, req)
+	case k.Passed != nil && x.relays.Passes(k.Passed):
+		if err := x.relays.Standing.Forwards(ctx, late); err != nil {
 			return err
 		}
-		return x.relays.relay(ctx, req)
-	case k.passed != nil:
-		return unprepared(k.id[:])
+		return x.relays.Relay(ctx, req)
+	case k.Passed != nil:
+		return request.Unprepared(k.Id[:])
 	case late != nil:
 		return late
 	}
-	s, err := x.statements.current(k.statement)
+	s, err := x.statements.Current(k.Statement)
 	if err != nil {
 		return err
 	}

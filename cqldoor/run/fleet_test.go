@@ -39,11 +39,11 @@ func startDoorAt(t *testing.T, st store.Store, at string) *Router {
 // doorsOf are the addresses of the doors that are there, as one sees them.
 func doorsOf(t *testing.T, r *Router) (all []string) {
 	t.Helper()
-	if err := r.schema.doors.renew(t.Context()); err != nil {
+	if err := r.schema.Doors.Renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if v := r.schema.view.Load(); v.seen != nil {
-		seen, err := r.schema.doors.beat(t.Context())
+	if v := r.schema.View.Load(); v.Seen != nil {
+		seen, err := r.schema.Doors.Beat(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

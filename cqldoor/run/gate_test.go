@@ -19,7 +19,6 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -528,7 +527,7 @@ func TestUnservedTables(t *testing.T) {
 	id := g.must(g.direct, "SELECT id FROM system_schema.tables WHERE keyspace_name = '"+ks+"' AND table_name = 'physical'").Rows[0][0]
 	g.must(g.direct, fmt.Sprintf("INSERT INTO evenkeel.layouts (keyspace_name, table_name, physical_name, table_id, state, strategy, shards, \"column\") "+
 		"VALUES ('%s', 'logical', 'physical', %x-%x-%x-%x-%x, 'active', 'format 9: what comes later', 4, 'shard')", ks, id[:4], id[4:6], id[6:8], id[8:10], id[10:]))
-	if err := g.router.schema.refresh(t.Context()); err != nil {
+	if err := g.router.schema.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"logical", "physical"} {

@@ -9,6 +9,7 @@ import (
 	"weak"
 
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
 // Prepared statements that nobody executes any more, on tables that are dropped or changed, must
@@ -20,7 +21,7 @@ func TestStatesAreNotKept(t *testing.T) {
 	execute := func(text string) {
 		c.call(wire.OpQuery, wire.AppendQuery(nil, wire.V4, &wire.Query{Text: []byte(text), Params: wire.Params{Consistency: wire.One}}))
 	}
-	var states []weak.Pointer[State]
+	var states []weak.Pointer[tables.State]
 	note := func() { states = append(states, weak.Make(s.router.state.Load())) }
 	for i := range 10 {
 		table := fmt.Sprintf("%s.kept%d", s.keyspace, i)

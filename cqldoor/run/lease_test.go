@@ -13,9 +13,9 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -205,7 +205,7 @@ func TestNodeStandsStill(t *testing.T) {
 			if a := s.query(conn, "SELECT * FROM "+table+" WHERE k = 1"); a.Kind == difftest.Error {
 				t.Fatal(show(a))
 			}
-			if took := time.Since(begun); took > refreshLimit/2 {
+			if took := time.Since(begun); took > tables.RefreshLimit/2 {
 				t.Fatalf("a read waited for %v while the door renewed its lease", took)
 			}
 		}

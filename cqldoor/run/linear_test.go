@@ -15,8 +15,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
-
+	"github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/evenkeel/evenkeel/cql/store"
 )
 

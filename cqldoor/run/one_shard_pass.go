@@ -9,26 +9,30 @@ import (
 	"github.com/evenkeel/evenkeel/cql/eval"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
+	"github.com/evenkeel/evenkeel/cqldoor/rollover"
+	"github.com/evenkeel/evenkeel/cqldoor/write"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
 // passer rewrites a statement of one shard and passes it on. It does not wait for the store.
 type passer struct {
-	binder   *binder
-	cache    *planCache
-	placer   *placer
-	buckets  *buckets
-	premises *premises
+	binder   *request.Binder
+	cache    *request.PlanCache
+	placer   *write.Placer
+	buckets  *buckets.Buckets
+	premises *request.Premises
 }
 
 // queryOne passes a QUERY on to its shard, unless the state has just changed.
-func (p *passer) queryOne(req *cqldoor.Request, s *statement, q *wire.Query) (passed bool, err error) {
+func (p *passer) queryOne(req *cqldoor.Request, s *request.Statement, q *wire.Query) (passed bool, err error) {
 	var scratch [16]eval.Value
 	var env eval.Env
-	if err := p.binder.fill(&env, s, &q.Params.Values, scratch[:0]); err != nil {
+	if err := p.binder.Fill(&env, s, &q.Params.Values, scratch[:0]); err != nil {
 		return false, err
 	}
-	env.Memory = unwaiting{}
+	env.Memory = request.Unwaiting{}
 	body, err := p.rewriteQuery(req, s, q, &env)
 	if err != nil {
 		return false, err
@@ -38,20 +42,20 @@ func (p *passer) queryOne(req *cqldoor.Request, s *statement, q *wire.Query) (pa
 }
 
 // rewriteQuery writes the QUERY that goes to the shard.
-func (p *passer) rewriteQuery(req *cqldoor.Request, s *statement, q *wire.Query, env *eval.Env) ([]byte, error) {
-	values, err := s.values(env)
+func (p *passer) rewriteQuery(req *cqldoor.Request, s *request.Statement, q *wire.Query, env *eval.Env) ([]byte, error) {
+	values, err := s.Values(env)
 	if err != nil {
 		return nil, err
 	}
 	out := *q
-	out.Text = []byte(s.whole().Text)
+	out.Text = []byte(s.Whole().Text)
 	out.Params.SetKeyspace(nil)
-	out.Params.SetValues(encodeValues(values))
+	out.Params.SetValues(request.EncodeValues(values))
 	return wire.AppendQuery(req.Scratch[:0], req.Version, &out), nil
 }
 
 // executeOne passes an EXECUTE on to its shard, unless the state has just changed.
-func (p *passer) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute, ids *ids) (passed bool, err error) {
+func (p *passer) executeOne(req *cqldoor.Request, s *request.Statement, e *wire.Execute, ids *request.IDs) (passed bool, err error) {
 	body, err := p.rewriteExecute(req.Scratch[:0], req.Version, s, e, ids)
 	if err != nil {
 		return false, err
@@ -62,25 +66,25 @@ func (p *passer) executeOne(req *cqldoor.Request, s *statement, e *wire.Execute,
 
 // executeDrawn passes an EXECUTE of strategy random on to one shard, if it needs only one, for
 // example to increment a counter.
-func (p *passer) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execute, ids *ids) (passed bool, err error) {
+func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e *wire.Execute, ids *request.IDs) (passed bool, err error) {
 	var env eval.Env
-	if err := p.binder.fill(&env, s, &e.Params.Values, nil); err != nil {
+	if err := p.binder.Fill(&env, s, &e.Params.Values, nil); err != nil {
 		return false, err
 	}
-	env.Memory = unwaiting{}
-	b, err := s.write.Logical.Bind(&env)
+	env.Memory = request.Unwaiting{}
+	b, err := s.Write.Logical.Bind(&env)
 	if err != nil {
 		return false, err
 	}
-	if !s.write.Adds(b) || b.Keys.Len() != 1 {
+	if !s.Write.Adds(b) || b.Keys.Len() != 1 {
 		return false, nil
 	}
-	var counts *tally
-	draw := p.placer.drawers.draw
-	if s.write.Table.Layout.Strategy == shard.Rollover {
-		draw = p.placer.draws(req, &e.Params, false, func(t *tally) { counts = t })
+	var counts *rollover.Tally
+	draw := p.placer.Drawers.Draw
+	if s.Write.Table.Layout.Strategy == shard.Rollover {
+		draw = p.placer.Draws(req, &e.Params, false, func(t *rollover.Tally) { counts = t })
 	}
-	bound, err := s.write.Bound(b, draw, nil)
+	bound, err := s.Write.Bound(b, draw, nil)
 	if err != nil {
 		return false, err
 	}
@@ -88,20 +92,20 @@ func (p *passer) executeDrawn(req *cqldoor.Request, s *statement, e *wire.Execut
 	if err != nil {
 		return false, err
 	}
-	e.ID, e.MetadataID = ids.statement, ids.metadata
+	e.ID, e.MetadataID = ids.Statement, ids.Metadata
 	e.Params.SetKeyspace(nil)
-	e.Params.SetValues(encodeValues(ms[0].Values))
-	p.placer.stamp(req, &e.Params, s.write)
+	e.Params.SetValues(request.EncodeValues(ms[0].Values))
+	p.placer.Stamp(req, &e.Params, s.Write)
 	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
 	m := wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch}
 	if counts == nil {
-		return p.passUnder(req, m, s, s.write.Stamped()), nil
+		return p.passUnder(req, m, s, s.Write.Stamped()), nil
 	}
 	of := req.Connection()
-	if !s.begin(of) {
+	if !s.Begin(of) {
 		return false, nil
 	}
-	req.PassUnder(m, &counting{s, counts, p.placer.rollovers}, of, !p.premises.alone() && s.write.Stamped())
+	req.PassUnder(m, &rollover.Counting{Statement: s, Tally: counts, Rollovers: p.placer.Rollovers}, of, !p.premises.Alone() && s.Write.Stamped())
 	return true, nil
 }
 
@@ -118,67 +122,67 @@ type workspace struct {
 var workspaces = sync.Pool{New: func() any { return &workspace{shard: [8]byte{3: 4}} }}
 
 // rewriteExecute appends the EXECUTE that goes to the shard.
-func (p *passer) rewriteExecute(dst []byte, v wire.Version, s *statement, e *wire.Execute, ids *ids) ([]byte, error) {
+func (p *passer) rewriteExecute(dst []byte, v wire.Version, s *request.Statement, e *wire.Execute, ids *request.IDs) ([]byte, error) {
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
-	if s.direct != nil && !e.Params.Values.Named {
+	if s.Direct != nil && !e.Params.Values.Named {
 		return p.rewriteDirect(dst, v, s, w, e, ids)
 	}
-	if err := p.binder.fill(&w.env, s, &e.Params.Values, w.values[:0]); err != nil {
+	if err := p.binder.Fill(&w.env, s, &e.Params.Values, w.values[:0]); err != nil {
 		return nil, err
 	}
-	w.env.Memory = unwaiting{}
-	target, err := s.target(&w.env, w.parts[:0])
+	w.env.Memory = request.Unwaiting{}
+	target, err := s.Target(&w.env, w.parts[:0])
 	if err != nil {
 		return nil, err
 	}
-	if announces(s.write) && !p.buckets.announced(w.bucket[:0], s.write.Table, target.Key, target.Shard) {
-		return nil, errUnannounced
+	if buckets.Announces(s.Write) && !p.buckets.Announced(w.bucket[:0], s.Write.Table, target.Key, target.Shard) {
+		return nil, buckets.ErrUnannounced
 	}
-	// The metadata id stays the client's, because it is the backend's own: see prepare.
-	e.ID = ids.statement
-	s.showMetadata(v, &e.Params)
-	whole := s.whole()
+	// The metadata id stays the client's, because it is the backend's own: see preparer.prepare.
+	e.ID = ids.Statement
+	s.ShowMetadata(v, &e.Params)
+	whole := s.Whole()
 	if at := whole.Insertion(len(w.env.Values)); at >= 0 && !e.Params.Values.Named {
 		binary.BigEndian.PutUint32(w.shard[4:], uint32(target.Shard))
 		e.Params.SetValues(e.Params.Values.Insert(at, 1, w.shard[:]))
 	} else {
-		e.Params.SetValues(encodeValues(whole.Values(&w.env, target)))
+		e.Params.SetValues(request.EncodeValues(whole.Values(&w.env, target)))
 	}
 	return wire.AppendExecute(dst, v, e), nil
 }
 
 // rewriteDirect appends the EXECUTE if no value needs to be evaluated.
-func (p *passer) rewriteDirect(dst []byte, v wire.Version, s *statement, w *workspace, e *wire.Execute, ids *ids) ([]byte, error) {
+func (p *passer) rewriteDirect(dst []byte, v wire.Version, s *request.Statement, w *workspace, e *wire.Execute, ids *request.IDs) ([]byte, error) {
 	values := w.bytes[:0]
 	for it := e.Params.Values.Iter(); it.Next(); {
 		values = append(values, it.Bytes)
 	}
-	if err := s.checkCount(len(values)); err != nil {
+	if err := s.CheckCount(len(values)); err != nil {
 		return nil, err
 	}
-	n, key, err := s.direct.Place(values, w.parts[:0])
+	n, key, err := s.Direct.Place(values, w.parts[:0])
 	if err != nil {
 		return nil, err
 	}
-	if announces(s.write) && !p.buckets.announced(w.bucket[:0], s.write.Table, key, n) {
-		return nil, errUnannounced
+	if buckets.Announces(s.Write) && !p.buckets.Announced(w.bucket[:0], s.Write.Table, key, n) {
+		return nil, buckets.ErrUnannounced
 	}
 	binary.BigEndian.PutUint32(w.shard[4:], uint32(n))
-	e.ID = ids.statement
-	s.showMetadata(v, &e.Params)
-	e.Params.SetValues(e.Params.Values.Insert(s.direct.At, 1, w.shard[:]))
+	e.ID = ids.Statement
+	s.ShowMetadata(v, &e.Params)
+	e.Params.SetValues(e.Params.Values.Insert(s.Direct.At, 1, w.shard[:]))
 	return wire.AppendExecute(dst, v, e), nil
 }
 
 // passUnder passes on a request planned on a statement's state, unless that has just changed.
-func (p *passer) passUnder(req *cqldoor.Request, m wire.Message, s *statement, keep bool) bool {
-	if p.premises.alone() { // no other door changes anything
+func (p *passer) passUnder(req *cqldoor.Request, m wire.Message, s *request.Statement, keep bool) bool {
+	if p.premises.Alone() { // no other door changes anything
 		req.Pass(m)
 		return true
 	}
 	of := req.Connection()
-	if !s.begin(of) {
+	if !s.Begin(of) {
 		return false
 	}
 	req.PassUnder(m, s, of, keep)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -278,7 +277,7 @@ func TestAnswerCounts(t *testing.T) {
 					a := p.stalled(w, text, id, func() {
 						p.relayout(table)
 						if knows {
-							if err := p.router.schema.doors.renew(t.Context()); err != nil {
+							if err := p.router.schema.Doors.Renew(t.Context()); err != nil {
 								t.Error(err)
 							}
 						} else {
@@ -333,7 +332,7 @@ func TestAcknowledgesWhenNothingIsUnderWay(t *testing.T) {
 	renew := func() {
 		t.Helper()
 		for range 2 { // one reads what is published, the next tells what was acknowledged
-			if err := p.router.schema.doors.renew(t.Context()); err != nil {
+			if err := p.router.schema.Doors.Renew(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -347,7 +346,7 @@ func TestAcknowledgesWhenNothingIsUnderWay(t *testing.T) {
 			p.stalled(w, text, id, func() {
 				of, generation = p.relayout(table)
 				renew()
-				seen, err := p.router.schema.doors.beat(t.Context())
+				seen, err := p.router.schema.Doors.Beat(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
-
+	"github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/reshard"
 )
@@ -103,7 +102,7 @@ func plainAgainWhileInUse(t *testing.T, st store.Store) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	e := r.schema.view.Load().tables["again"]["t"].entry
+	e := r.schema.View.Load().Tables["again"]["t"].Entry
 	if !e.Layout.Plain() || e.Physical == "t" || id() != before {
 		t.Fatalf("the entry is %+v, the id %s and was %s", e, id(), before)
 	}

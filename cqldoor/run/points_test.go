@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/read"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -19,10 +20,10 @@ import (
 // a plain table: among few and many rows, at once, in narrow steps, and in pages.
 func TestInOfRows(t *testing.T) {
 	all := append([]string{"{'shards': '5', 'by': 'c'}", "{'strategy': 'rollover', 'rows': '10'}"}, layouts...)
-	for name, held := range map[string]int{"usual": maxHeld, "narrow": 400} {
+	for name, held := range map[string]int{"usual": read.MaxHeld, "narrow": 400} {
 		t.Run(name, func(t *testing.T) {
 			w := &twins{scene: newScene(t, embedded(t)), layouts: all}
-			w.router.reads.held = held
+			w.router.reads.Held = held
 			w.create("p int, c int, d decimal, v text, s int static, PRIMARY KEY (p, c, d)", " WITH CLUSTERING ORDER BY (c ASC, d DESC)")
 			for i := range 60 {
 				if fault := w.write(fmt.Sprintf("INSERT INTO TABLE (p, c, d, v, s) VALUES (1, %d, %d.%d, '%s', %d)", i%3, i, i%2*5, strings.Repeat("x", i), i)); fault != "" {
@@ -64,10 +65,10 @@ func TestInOfRows(t *testing.T) {
 // within a prefix.
 func TestInOfPrefixes(t *testing.T) {
 	all := append([]string{"{'shards': '5', 'by': 'c'}", "{'shards': '5', 'by': 'd'}", "{'strategy': 'rollover', 'rows': '10'}"}, layouts...)
-	for name, held := range map[string]int{"usual": maxHeld, "narrow": 400} {
+	for name, held := range map[string]int{"usual": read.MaxHeld, "narrow": 400} {
 		t.Run(name, func(t *testing.T) {
 			w := &twins{scene: newScene(t, embedded(t)), layouts: all}
-			w.router.reads.held = held
+			w.router.reads.Held = held
 			w.create("p int, c int, d decimal, e text, v text, s int static, PRIMARY KEY (p, c, d, e)", " WITH CLUSTERING ORDER BY (c DESC, d ASC, e DESC)")
 			for i := range 90 {
 				if fault := w.write(fmt.Sprintf("INSERT INTO TABLE (p, c, d, e, v, s) VALUES (1, %d, %d.%d, '%c', '%s', %d)", i%10, i%4, i%2*5, 'a'+i%3, strings.Repeat("x", i), i)); fault != "" {

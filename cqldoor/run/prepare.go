@@ -4,160 +4,97 @@ package run
 
 import (
 	"context"
-	"errors"
-	"strings"
-	"sync/atomic"
-	"time"
+	"encoding/json"
 
-	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/eval"
+	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
-	"github.com/evenkeel/evenkeel/deadline"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// physical holds the backend's ids of a physical statement. It is safe for concurrent use.
-type physical struct{ named atomic.Pointer[ids] }
-
-// ids are a backend's ids of a prepared statement. They are the same on all its hosts.
-type ids struct{ statement, metadata []byte }
-
-// prepare returns the ids. It prepares the text on the link if that has not been done.
-func (p *physical) prepare(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
-	if n := p.named.Load(); n != nil && (v < wire.V5 || n.metadata != nil) {
-		return n, nil
+// explain returns the plan of a statement as JSON, with values if the statement contains all of
+// them.
+func (x *preparer) explain(ctx context.Context, s *request.Statement) ([]byte, error) {
+	var env *eval.Env
+	if len(s.Head.Binds) == 0 {
+		env = &eval.Env{}
+		if err := x.binder.Fill(env, s, &wire.Values{}, nil); err != nil {
+			return nil, err
+		}
+		made := request.Made{Ctx: ctx}
+		defer made.Close()
+		env.Wanted, env.Memory = ctx, &made
 	}
-	return p.renew(ctx, l, v, text)
-}
-
-// renew prepares the text again, because the backend may have forgotten it.
-//
-// Cassandra shows a new column in its schema tables a moment before it accepts statements that name the
-// column. So if the store does not know a column, renew tries again for about a second.
-func (p *physical) renew(ctx context.Context, l store.Link, v wire.Version, text string) (*ids, error) {
-	req := wire.Message{Op: wire.OpPrepare, Body: wire.AppendPrepare(nil, v, &wire.Prepare{Text: []byte(text)})}
-	body, err := store.Call(ctx, l, v, req)
-	for pause := 20 * time.Millisecond; unknownColumn(err) && pause < time.Second && deadline.Sleep(ctx, pause) == nil; pause *= 2 {
-		body, err = store.Call(ctx, l, v, req)
+	var (
+		e   *plan.Explained
+		err error
+	)
+	switch {
+	case s.Sel != nil:
+		const page = 100
+		e, err = s.Sel.Explain(env, x.buckets.Directory(ctx), page)
+	case s.Write != nil:
+		e, err = s.Write.Explain(env, x.buckets.Directory(ctx))
+	default:
+		e, err = plan.ExplainBatch(s.Batch.Writes, env, x.buckets.Directory(ctx))
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer, err := wire.ParsePrepared(v, body)
+	t := s.Placed()[0]
+	rule, err := x.explains.RuleOf(ctx, syntax.Name{Keyspace: t.Keyspace, Name: t.Name})
 	if err != nil {
 		return nil, err
 	}
-	n := &ids{answer.ID, answer.MetadataID}
-	p.named.Store(n)
-	return n, nil
-}
-
-// execution returns the request that carries out a prepared physical statement: an EXECUTE. But a store
-// whose cache is full may give up a statement as soon as it is prepared. So if the store had given one up,
-// the request is a QUERY with the statement's text. It names no metadata that the client knows, so its
-// answer describes the columns.
-func execution(l store.Link, v wire.Version, text string, e *wire.Execute) wire.Message {
-	if gaveUpStatements(l) {
-		q := wire.Query{Text: []byte(text), Params: e.Params}
-		q.Params.SetSkipMetadata(false)
-		return wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}
-	}
-	return wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, v, e)}
-}
-
-// gaveUpStatements reports whether the store had given up a statement of an earlier attempt at the request.
-func gaveUpStatements(l store.Link) bool {
-	e, ok := l.(*coordinator)
-	return ok && e.forgotten.Load()
-}
-
-// unknownColumn reports whether the store has refused a physical statement because it does not know a
-// column of it.
-func unknownColumn(err error) bool {
-	var e *wire.Error
-	return errors.As(err, &e) && e.Code == wire.CodeInvalid && strings.HasPrefix(e.Message, "Undefined column name ")
-}
-
-// planCache holds planned and prepared statements. Each kind is bounded; the least recently used
-// entries are dropped first.
-type planCache struct {
-	known     *knownIDs                   // prepared by clients
-	texts     *lru[[16]byte, *statement]  // sent by clients as text, by id
-	physicals *lru[string, *physical]     // by text
-	widths    *lru[string, *atomic.Int64] // size of a row, by what is selected of it; 0: not known
-}
-
-// newPlanCache returns an empty cache.
-func newPlanCache() *planCache {
-	text := func(_ [16]byte, s *statement) int { return statementBytes(s.text) }
-	physicalText := func(text string, _ *physical) int { return len(text) }
-	return &planCache{newKnownIDs(knownBytes), newLRU[[16]byte, *statement](1_000).bounded(knownBytes, text),
-		newLRU[string, *physical](10_000).bounded(knownBytes, physicalText), newLRU[string, *atomic.Int64](10_000)}
-}
-
-// statementBytes returns about how many bytes a planned statement takes: some 40 times its text if that
-// is long.
-func statementBytes(text string) int { return 4*len(text) + 1000 + 36*max(0, len(text)-longStatement) }
-
-// longStatement is the length up to which most of a statement's text is names.
-const longStatement = 4 << 10
-
-// prepared remembers a statement that a client has prepared.
-func (r *planCache) prepared(s *statement) {
-	r.known.put(&known{id: s.id, statement: s, size: statementBytes(s.text)})
-}
-
-// physical returns the entry of a physical statement.
-func (r *planCache) physical(text string) *physical {
-	return r.physicals.getOr(text, func() *physical { return &physical{} })
-}
-
-// width returns the size of a row of a selection.
-func (r *planCache) width(selection string) *atomic.Int64 {
-	return r.widths.getOr(selection, func() *atomic.Int64 { return new(atomic.Int64) })
+	return json.Marshal(definitions.Explanation{Explained: e, Rule: rule})
 }
 
 // preparer answers PREPAREs of statements on sharded tables.
 type preparer struct {
-	cache    *planCache
-	explains *explains
-	binder   *binder
-	buckets  *buckets
+	cache    *request.PlanCache
+	explains *definitions.Explains
+	binder   *request.Binder
+	buckets  *buckets.Buckets
 }
 
 // prepare answers a PREPARE.
-func (x *preparer) prepare(ctx context.Context, req *cqldoor.Request, s *statement) error {
-	p := wire.Prepared{ID: s.id[:], MetadataID: s.metadataID[:]}
-	if whole := s.whole(); whole != nil {
-		ids, err := s.physical.renew(ctx, req.Link, req.Version, whole.Text)
+func (x *preparer) prepare(ctx context.Context, req *cqldoor.Request, s *request.Statement) error {
+	p := wire.Prepared{ID: s.Id[:], MetadataID: s.MetadataID[:]}
+	if whole := s.Whole(); whole != nil {
+		ids, err := s.Physical.Renew(ctx, req.Link, req.Version, whole.Text)
 		if err != nil {
 			return err
 		}
 		// The backend answers the EXECUTE, so the backend compares the metadata id.
-		p.MetadataID = ids.metadata
-	} else if s.write != nil && s.write.AnyShard() != nil {
+		p.MetadataID = ids.Metadata
+	} else if s.Write != nil && s.Write.AnyShard() != nil {
 		// The store may have forgotten it and have told the client so.
-		text := s.write.AnyShard().Text
-		if _, err := x.cache.physical(text).renew(ctx, req.Link, req.Version, text); err != nil {
+		text := s.Write.AnyShard().Text
+		if _, err := x.cache.Physical(text).Renew(ctx, req.Link, req.Version, text); err != nil {
 			return err
 		}
 	}
-	binds := make([]wire.Column, len(s.head.Binds))
-	for i, b := range s.head.Binds {
+	binds := make([]wire.Column, len(s.Head.Binds))
+	for i, b := range s.Head.Binds {
 		binds[i] = wire.Column{Keyspace: b.Keyspace, Table: b.Table, Name: b.Name, Type: b.Type}
 	}
 	p.Variables = wire.EncodeColumns(req.Version, binds)
-	for _, i := range s.head.PartitionKeyBinds {
+	for _, i := range s.Head.PartitionKeyBinds {
 		p.KeyIndexes = append(p.KeyIndexes, uint16(i))
 	}
 	p.Result = wire.Metadata{Flags: wire.MetadataNone}
-	if s.sel != nil {
-		p.Result = encodeColumns(req.Version, s.head.Table, s.sel.Logical.Columns)
+	if s.Sel != nil {
+		p.Result = request.EncodeColumns(req.Version, s.Head.Table, s.Sel.Logical.Columns)
 	}
 	var body []byte
 	var flags wire.Flags
-	if asksExplain(req.Message) {
+	if definitions.AsksExplain(req.Message) {
 		if req.Username != "" {
-			if err := permitted(ctx, req.Link, req.Version, s.needs()); err != nil {
+			if err := request.Permitted(ctx, req.Link, req.Version, s.Needs()); err != nil {
 				return err
 			}
 		}
@@ -166,7 +103,7 @@ func (x *preparer) prepare(ctx context.Context, req *cqldoor.Request, s *stateme
 			return err
 		}
 		flags = wire.FlagCustomPayload
-		body = wire.AppendBytesMap(nil, map[string][]byte{ExplainPayload: e})
+		body = wire.AppendBytesMap(nil, map[string][]byte{definitions.ExplainPayload: e})
 	}
 	req.Reply(wire.Message{Op: wire.OpResult, Flags: flags, Body: wire.AppendPrepared(body, req.Version, &p)})
 	return nil

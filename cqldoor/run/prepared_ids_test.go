@@ -5,14 +5,13 @@ package run
 import (
 	"crypto/md5"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -198,39 +197,6 @@ func TestAlteredIsUnprepared(t *testing.T) {
 	})
 }
 
-// TestKnownIDsAreBounded fills the table of ids.
-func TestKnownIDsAreBounded(t *testing.T) {
-	const limit = 1 << 20
-	ids := newKnownIDs(limit)
-	hot := md5.Sum([]byte("hot"))
-	ids.put(&known{id: hot})
-	kept := 0
-	for i := range 100_000 {
-		id := md5.Sum(fmt.Append(nil, i%50_000))
-		ids.put(&known{id: id, size: rand.IntN(1000)})
-		if ids.get(hot[:]) == nil {
-			t.Fatalf("what is used is given up, after %d", i)
-		}
-	}
-	bytes := 0
-	for i := range ids {
-		s := &ids[i]
-		bytes += s.bytes
-		kept += len(s.all)
-		if len(s.ring) != len(s.all) {
-			t.Errorf("%d in the ring, %d known", len(s.ring), len(s.all))
-		}
-		for at, k := range s.ring {
-			if s.all[k.id] != k || k.at != at {
-				t.Fatalf("the ring has another at %d", at)
-			}
-		}
-	}
-	if bytes > limit || kept < 500 {
-		t.Errorf("%d ids take %d bytes", kept, bytes)
-	}
-}
-
 func TestIDsAreCassandras(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT * FROM a.t":  "SELECT * FROM a.t",
@@ -239,7 +205,7 @@ func TestIDsAreCassandras(t *testing.T) {
 		"BEGIN BATCH UPDATE a.t SET v = 1; DELETE FROM b.t; APPLY BATCH": "BEGIN BATCH UPDATE a.t SET v = 1; DELETE FROM b.t; APPLY BATCH",
 		"BEGIN BATCH UPDATE a.t SET v = 1; DELETE FROM t; APPLY BATCH":   "ksBEGIN BATCH UPDATE a.t SET v = 1; DELETE FROM t; APPLY BATCH",
 	} {
-		if got := newID("ks", text); got != md5.Sum([]byte(want)) {
+		if got := request.NewID("ks", text); got != md5.Sum([]byte(want)) {
 			t.Errorf("%s: %x", text, got)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
@@ -32,6 +33,7 @@ type emptyStore struct {
 }
 
 func (e *emptyStore) Close() {}
+
 func (e *emptyStore) Flush() {}
 
 func (e *emptyStore) Send(_ context.Context, req wire.Message, reply func(wire.Message)) {
@@ -61,7 +63,7 @@ func tablesRouter(t *testing.T, texts ...string) *Router {
 	t.Helper()
 	r := New(Options{Now: time.Now, Timeuuid: random, UUID: random, IntN: func(n int) int { return n / 2 }})
 	ks := &schema.Keyspace{Name: "ks", Tables: map[string]*schema.Table{}}
-	state := &State{Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{"ks": ks}}, Tables: map[string]map[string]*plan.Table{"ks": {}}}
+	state := &tables.State{Schema: &schema.Schema{Keyspaces: map[string]*schema.Keyspace{"ks": ks}}, Tables: map[string]map[string]*plan.Table{"ks": {}}}
 	for _, text := range texts {
 		tree, err := syntax.Parse(text)
 		if err != nil {
@@ -73,7 +75,7 @@ func tablesRouter(t *testing.T, texts ...string) *Router {
 			t.Fatal(err)
 		}
 	}
-	r.state.present.Store(state)
+	r.state.Present.Store(state)
 	return r
 }
 
@@ -196,7 +198,7 @@ func TestProducts(t *testing.T) {
 		{"BEGIN BATCH DELETE FROM k WHERE p IN ? AND q IN ?; APPLY BATCH", [][]byte{list, list}, tooMany},
 	} {
 		t.Run(test.text[:min(len(test.text), 90)], func(t *testing.T) {
-			s, err := r.queries.statements.statement("ks", test.text)
+			s, err := r.queries.statements.Statement("ks", test.text)
 			if err != nil {
 				t.Fatal(err)
 			}

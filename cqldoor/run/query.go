@@ -9,27 +9,31 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
 // queries serves QUERY and PREPARE.
 type queries struct {
-	schema     *schemas
-	definer    *definer
-	explains   *explains
-	doors      *membership
-	cache      *planCache
-	state      *states
-	statements *statements
+	schema     *tables.Schemas
+	definer    *definitions.Definer
+	explains   *definitions.Explains
+	doors      *tables.Membership
+	cache      *request.PlanCache
+	state      *tables.States
+	statements *request.Statements
 	passer     *passer
 	answers    *answers
-	attempts   *attempts
+	attempts   *request.Attempts
 	preparer   *preparer
-	relays     *relays
+	relays     *request.Relays
 }
 
 // text serves QUERY and PREPARE. If it returns an error, nothing else ends the request.
 func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
-	body, err := bodyOf(req.Message)
+	body, err := request.BodyOf(req.Message)
 	if err != nil {
 		return err
 	}
@@ -40,35 +44,35 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 		if err != nil {
 			return err
 		}
-		text, keyspace = string(p.Text), keyspaceOf(req, p.Keyspace)
+		text, keyspace = string(p.Text), request.KeyspaceOf(req, p.Keyspace)
 	} else {
 		if q, err = wire.ParseQuery(req.Version, body); err != nil {
 			return err
 		}
-		text, keyspace = string(q.Text), keyspaceOf(req, q.Params.Keyspace)
+		text, keyspace = string(q.Text), request.KeyspaceOf(req, q.Params.Keyspace)
 	}
 	h := syntax.Target(text)
-	v := x.schema.view.Load()
-	if v.namesCatalogue(h, text, keyspace) {
-		return x.definer.serveAbsent(req, h, keyspace, text)
+	v := x.schema.View.Load()
+	if v.NamesCatalogue(h, text, keyspace) {
+		return x.definer.ServeAbsent(req, h, keyspace, text)
 	}
-	if err := v.refuseUnserved(h, text, keyspace); err != nil {
+	if err := v.RefuseUnserved(h, text, keyspace); err != nil {
 		return err
 	}
-	if ofRows(h.Kind) && (x.doors.lapsed() || req.Op == wire.OpPrepare && v.judgeAll(h, keyspace, text) == ofStore) {
-		if at := target(h, keyspace); !(h.Kind == syntax.StatementSelect && hides(at.Keyspace, at.Name)) {
+	if tables.OfRows(h.Kind) && (x.doors.Lapsed() || req.Op == wire.OpPrepare && v.JudgeAll(h, keyspace, text) == tables.OfStore) {
+		if at := tables.Target(h, keyspace); !(h.Kind == syntax.StatementSelect && tables.Hides(at.Keyspace, at.Name)) {
 			req.Go(func(ctx context.Context) { finish(ctx, req, x.textFresh(ctx, req, keyspace, text)) })
 			return nil
 		}
 	}
-	if unknown := x.schema.unknownTables(h, keyspace, text); len(unknown) > 0 {
+	if unknown := x.schema.UnknownTables(h, keyspace, text); len(unknown) > 0 {
 		req.Go(func(ctx context.Context) { finish(ctx, req, x.settle(ctx, req, keyspace, text, unknown)) })
 		return nil
 	}
-	if x.definer.serve(ctx, req, h, keyspace, text) {
+	if x.definer.Serve(ctx, req, h, keyspace, text) {
 		return nil
 	}
-	s, err := x.statements.statement(keyspace, text)
+	s, err := x.statements.Statement(keyspace, text)
 	if err != nil {
 		req.Go(func(ctx context.Context) { finish(ctx, req, x.reconsider(ctx, req, keyspace, text, err)) })
 		return nil
@@ -77,12 +81,12 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 		req.Go(func(ctx context.Context) { finish(ctx, req, x.prepareFresh(ctx, req, s)) })
 		return nil
 	}
-	if err := s.checkAmount(&q); err != nil {
+	if err := s.CheckAmount(&q); err != nil {
 		return err
 	}
-	if s.whole() != nil && !s.conditional() && !s.goesOn(&q.Params) && !announces(s.write) {
-		if passed, err := x.passer.queryOne(req, s, &q); passed || err != nil && !errors.Is(err, errWaits) {
-			return s.wrong(err)
+	if s.Whole() != nil && !s.Conditional() && !s.GoesOn(&q.Params) && !buckets.Announces(s.Write) {
+		if passed, err := x.passer.queryOne(req, s, &q); passed || err != nil && !errors.Is(err, request.ErrWaits) {
+			return s.Wrong(err)
 		}
 	}
 	req.Go(func(ctx context.Context) { x.carryQuery(ctx, req, s) })
@@ -93,29 +97,29 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 // door may have dropped a table and created it again.
 func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	var late error
-	if x.doors.lapsed() {
-		late = x.doors.renew(ctx)
+	if x.doors.Lapsed() {
+		late = x.doors.Renew(ctx)
 	} else {
-		x.schema.refreshIfChangedOrLog(ctx)
+		x.schema.RefreshIfChangedOrLog(ctx)
 	}
-	x.relays.standing.judgeAnew(req)
-	if x.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
-		if req.Op == wire.OpPrepare && asksExplain(req.Message) {
-			return x.explains.explainPlain(ctx, req, keyspace, text)
+	x.relays.Standing.JudgeAnew(req)
+	if x.schema.View.Load().JudgeAll(syntax.Target(text), keyspace, text) == tables.OfStore {
+		if req.Op == wire.OpPrepare && definitions.AsksExplain(req.Message) {
+			return x.explains.ExplainPlain(ctx, req, keyspace, text)
 		}
-		if err := x.relays.standing.forwards(ctx, late); err != nil {
+		if err := x.relays.Standing.Forwards(ctx, late); err != nil {
 			return err
 		}
-		resp, err := x.relays.forward(ctx, req)
+		resp, err := x.relays.Forward(ctx, req)
 		if err != nil {
 			return err
 		}
 		// Another door may have made a sharded table of that name meanwhile. The store's error
 		// then refers to the physical table.
 		if resp.Op == wire.OpError {
-			x.schema.refreshIfChangedOrLog(ctx)
+			x.schema.RefreshIfChangedOrLog(ctx)
 		}
-		if resp.Op != wire.OpError || x.schema.view.Load().judgeAll(syntax.Target(text), keyspace, text) == ofStore {
+		if resp.Op != wire.OpError || x.schema.View.Load().JudgeAll(syntax.Target(text), keyspace, text) == tables.OfStore {
 			req.Reply(resp)
 			return nil
 		}
@@ -123,7 +127,7 @@ func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace,
 	if late != nil {
 		return late
 	}
-	if unknown := x.schema.unknownTables(syntax.Target(text), keyspace, text); len(unknown) > 0 {
+	if unknown := x.schema.UnknownTables(syntax.Target(text), keyspace, text); len(unknown) > 0 {
 		return x.settle(ctx, req, keyspace, text, unknown)
 	}
 	return x.serveKnown(ctx, req, keyspace, text)
@@ -145,10 +149,10 @@ func (x *queries) settle(ctx context.Context, req *cqldoor.Request, keyspace, te
 // relayUnknown sends a QUERY or PREPARE on tables that are not sharded, as far as this door knows, and
 // replies with the response.
 func (x *queries) relayUnknown(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
-	if tables := x.schema.unknownTables(syntax.Target(text), keyspace, text); len(tables) > 0 {
+	if tables := x.schema.UnknownTables(syntax.Target(text), keyspace, text); len(tables) > 0 {
 		return x.settle(ctx, req, keyspace, text, tables)
 	}
-	return x.relays.relay(ctx, req)
+	return x.relays.Relay(ctx, req)
 }
 
 // serveKnown serves a QUERY or PREPARE on sharded tables. It runs in a goroutine of the request.
@@ -156,20 +160,20 @@ func (x *queries) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace
 	switch syntax.Target(text).Kind {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete, syntax.StatementBatch:
 	case syntax.StatementTruncate:
-		n := target(syntax.Target(text), keyspace)
-		if x.schema.view.Load().tables[n.Keyspace][n.Name] != nil {
-			return x.definer.truncate(ctx, req, n)
+		n := tables.Target(syntax.Target(text), keyspace)
+		if x.schema.View.Load().Tables[n.Keyspace][n.Name] != nil {
+			return x.definer.Truncate(ctx, req, n)
 		}
-		return x.relays.relay(ctx, req)
+		return x.relays.Relay(ctx, req)
 	default:
-		return x.definer.serveChange(ctx, req, keyspace, text)
+		return x.definer.ServeChange(ctx, req, keyspace, text)
 	}
-	s, err := x.statements.statement(keyspace, text)
+	s, err := x.statements.Statement(keyspace, text)
 	if err != nil {
-		return userFunction(ctx, x.schema.session, keyspace, text, err)
+		return request.UserFunction(ctx, x.schema.Session, keyspace, text, err)
 	}
 	if req.Op == wire.OpPrepare {
-		x.cache.prepared(s)
+		x.cache.Prepared(s)
 		return x.preparer.prepare(ctx, req, s)
 	}
 	x.carryQuery(ctx, req, s)
@@ -180,25 +184,25 @@ func (x *queries) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace
 // Another door may have altered the table.
 func (x *queries) reconsider(ctx context.Context, req *cqldoor.Request, keyspace, text string, wrong error) error {
 	before := x.state.Load()
-	if err := x.schema.refreshIfChanged(ctx); err != nil || x.state.Load() == before {
-		return userFunction(ctx, x.schema.session, keyspace, text, wrong)
+	if err := x.schema.RefreshIfChanged(ctx); err != nil || x.state.Load() == before {
+		return request.UserFunction(ctx, x.schema.Session, keyspace, text, wrong)
 	}
-	if n := target(syntax.Target(text), keyspace); n.Name != "" && x.state.Load().Table(n.Keyspace, n.Name) == nil {
+	if n := tables.Target(syntax.Target(text), keyspace); n.Name != "" && x.state.Load().Table(n.Keyspace, n.Name) == nil {
 		return x.relayUnknown(ctx, req, keyspace, text) // the table is no longer sharded
 	}
 	return x.serveKnown(ctx, req, keyspace, text)
 }
 
 // carryQuery executes a QUERY that needs several requests.
-func (x *queries) carryQuery(ctx context.Context, req *cqldoor.Request, s *statement) {
-	x.attempts.carry(ctx, req, func(ctx context.Context, changed bool) error {
-		if changed || s.under != x.state.Load().under {
-			for _, t := range s.tables() {
+func (x *queries) carryQuery(ctx context.Context, req *cqldoor.Request, s *request.Statement) {
+	x.attempts.Carry(ctx, req, func(ctx context.Context, changed bool) error {
+		if changed || s.Under != x.state.Load().Under {
+			for _, t := range s.Tables() {
 				if x.state.Load().Table(t.Keyspace, t.Name) == nil {
-					return x.relayUnknown(ctx, req, s.keyspace, s.text) // the table was dropped or is no longer sharded
+					return x.relayUnknown(ctx, req, s.Keyspace, s.Text) // the table was dropped or is no longer sharded
 				}
 			}
-			now, err := x.statements.statement(s.keyspace, s.text)
+			now, err := x.statements.Statement(s.Keyspace, s.Text)
 			if err != nil {
 				return err // s stays, for the next attempt
 			}
@@ -210,18 +214,18 @@ func (x *queries) carryQuery(ctx context.Context, req *cqldoor.Request, s *state
 
 // prepareFresh answers a PREPARE after the door has read the present schema. Another door may
 // have changed the table, and the store may then have forgotten what the client had prepared.
-func (x *queries) prepareFresh(ctx context.Context, req *cqldoor.Request, s *statement) error {
-	x.schema.refreshIfChangedOrLog(ctx)
+func (x *queries) prepareFresh(ctx context.Context, req *cqldoor.Request, s *request.Statement) error {
+	x.schema.RefreshIfChangedOrLog(ctx)
 	st := x.state.Load()
-	for _, t := range s.tables() {
+	for _, t := range s.Tables() {
 		if st.Table(t.Keyspace, t.Name) == nil {
-			return x.relayUnknown(ctx, req, s.keyspace, s.text) // the table is no longer sharded
+			return x.relayUnknown(ctx, req, s.Keyspace, s.Text) // the table is no longer sharded
 		}
 	}
-	s, err := x.statements.statement(s.keyspace, s.text)
+	s, err := x.statements.Statement(s.Keyspace, s.Text)
 	if err != nil {
 		return err
 	}
-	x.cache.prepared(s)
+	x.cache.Prepared(s)
 	return x.preparer.prepare(ctx, req, s)
 }

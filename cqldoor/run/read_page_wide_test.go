@@ -15,13 +15,14 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/read"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
 // TestNarrow reads rows as large ones are read, and compares with a plain table.
 func TestNarrow(t *testing.T) {
 	w := &twins{scene: newScene(t, embedded(t)), layouts: layouts}
-	w.router.reads.held = 500
+	w.router.reads.Held = 500
 	w.create("p int, c text, d int, v text, s int static, PRIMARY KEY (p, c, d)", " WITH CLUSTERING ORDER BY (c DESC, d ASC)")
 	for i := range 60 {
 		// One row in ten is larger than all that may be held.
@@ -99,7 +100,7 @@ func TestLargeRows(t *testing.T) {
 	peak := func(held int) (most uint64) {
 		st := &measured{Store: embedded(t)}
 		s := newScene(t, st)
-		s.router.reads.held = held
+		s.router.reads.Held = held
 		s.must(s.v5, "CREATE TABLE "+s.keyspace+".large (p int, c int, v blob, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '16'}")
 		c := plainClient(t, serveDoor(t, s.store, s.router))
 		for i := range rows {
@@ -146,7 +147,7 @@ func TestLargeRows(t *testing.T) {
 		defer st.peak.mu.Unlock()
 		return max(st.peak.most, before) - before
 	}
-	bounded, free := peak(maxHeld), peak(math.MaxInt)
+	bounded, free := peak(read.MaxHeld), peak(math.MaxInt)
 	t.Logf("%d MiB at most; without a bound %d MiB", bounded>>20, free>>20)
 	if bounded > limit {
 		t.Errorf("a page of %d rows of %d MiB took %d MiB", page, size>>20, bounded>>20)
@@ -214,7 +215,7 @@ func (c *plain) call(op wire.Op, body []byte) []byte {
 // they come in more of them, and what is not paged is refused.
 func TestLongResults(t *testing.T) {
 	s := newScene(t, embedded(t))
-	s.router.reads.longest = 2000
+	s.router.reads.Longest = 2000
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v text, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '3'}")
 	for i := range 60 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (%d, %d, '%s')", s.keyspace, i/40, i, strings.Repeat("x", 100)))

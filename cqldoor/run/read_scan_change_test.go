@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/internal/difftest"
@@ -168,7 +167,7 @@ func cellText(cells [][]byte) string {
 // page reads a page of one of the statements of a scan. It returns false if the scan is refused.
 func (c *crossing) page(s *scanned, i int) bool {
 	size := int32([]int{2, 7, 40}[c.r.IntN(3)])
-	c.door.reads.timeout = time.Duration(min(1, c.r.IntN(3))) // 0: the page does not end early
+	c.door.reads.Timeout = time.Duration(min(1, c.r.IntN(3))) // 0: the page does not end early
 	known := c.door.state.Load()
 	a, err := c.conn.Query(difftest.Request{Query: s.parts[i], PageSize: size, State: s.states[i]})
 	if err == nil && a.Kind == difftest.Error && strings.Contains(a.Text, "Invalid value for the paging state") {
@@ -304,7 +303,7 @@ func (c *crossing) tick() {
 
 // phase returns the step of the change as the catalogue has it; "": none is under way.
 func (c *crossing) phase() string {
-	e, err := c.door.schema.catalog.Entry(c.t.Context(), "ks", "t")
+	e, err := c.door.schema.Catalog.Entry(c.t.Context(), "ks", "t")
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -353,7 +352,7 @@ func (c *crossing) change(layout, back string) {
 func newCrossing(t *testing.T, with string) *crossing {
 	c := &crossing{t: t, gate: &turnstile{Store: embedded(t), held: make(chan string, 10), pass: make(chan struct{})}, r: rand.New(rand.NewPCG(1, 5)), rows: map[int][]int{}}
 	c.door = startRouter(t, c.gate)
-	c.door.reads.now = func() time.Time { // one of three times is after the time at which a page pauses
+	c.door.reads.Now = func() time.Time { // one of three times is after the time at which a page pauses
 		x := c.noise.Add(0x9e3779b97f4a7c15)
 		x = (x ^ x>>31) * 0xbf58476d1ce4e5b9
 		return time.Unix(1000+int64(x>>32%3)/2, 0)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -172,14 +171,14 @@ func TestScansPause(t *testing.T) {
 				"SELECT p, count(*), max(c) FROM " + table + " GROUP BY p",
 				"SELECT p, c, max(v) FROM " + table + " GROUP BY p, c PER PARTITION LIMIT 2 LIMIT 23",
 			} {
-				s.router.reads.timeout = 0
+				s.router.reads.Timeout = 0
 				whole := s.must(s.v5, text)
 				if len(whole.Rows) < 5 {
 					t.Fatalf("%s: only %d rows", text, len(whole.Rows))
 				}
 				pages := 0
 				paged := s.pages(func(state []byte) (*difftest.Answer, error) {
-					s.router.reads.timeout = time.Duration(min(1, r.IntN(8))) // 0: the page need not pause
+					s.router.reads.Timeout = time.Duration(min(1, r.IntN(8))) // 0: the page need not pause
 					a, err := s.v5.Query(difftest.Request{Query: text, PageSize: 7, State: state})
 					if pages++; err == nil && len(a.Rows) == 0 {
 						empty++
@@ -195,7 +194,7 @@ func TestScansPause(t *testing.T) {
 				for range 4 { // some pages pause at once, and the next one has all the rest
 					left := r.IntN(2 * pages)
 					rest := s.pages(func(state []byte) (*difftest.Answer, error) {
-						s.router.reads.timeout = time.Duration(min(1, left))
+						s.router.reads.Timeout = time.Duration(min(1, left))
 						left = max(0, left-1)
 						return s.v5.Query(difftest.Request{Query: text, PageSize: 1000, State: state})
 					})

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -30,7 +29,7 @@ func TestInOfPartitions(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
 			w := &twins{scene: newScene(t, embedded(t)), layouts: all}
 			if test.hurried {
-				w.router.reads.timeout = 1
+				w.router.reads.Timeout = 1
 			}
 			s := "s int"
 			if test.statics {
@@ -100,26 +99,11 @@ func TestRequestsOfManyPartitions(t *testing.T) {
 	if _, n := ask("SELECT c FROM "+table+" WHERE p"+inOf(0, keys), 2); n > 1200 {
 		t.Errorf("%d requests for the first of many pages", n)
 	}
-	s.router.reads.timeout = 1
+	s.router.reads.Timeout = 1
 	s.must(s.v5, "CREATE TABLE "+table+"2 (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '200'}")
 	for _, table := range []string{table, table + "2"} {
 		if a, _ := ask("SELECT c FROM "+table+" WHERE p"+inOf(0, keys), 5000); a.State == nil {
 			t.Errorf("%s: a page that takes too long goes on to the next partition", table)
-		}
-	}
-}
-
-// TestSurveysAreBounded has surveys follow each other. Each is about more keys than the last one, as long as
-// the partitions of the store are not too many to be listed.
-func TestSurveysAreBounded(t *testing.T) {
-	for shards, want := range map[int][]int{8: {16, 32, 64, 128, 256, 256}, 1000: {16, 32, 64, 100, 100}, 1 << 20: {1, 1}} {
-		var v survey
-		for _, n := range want {
-			got := v.next(shards)
-			if got != n {
-				t.Errorf("%d shards, after a survey of %d keys: %d keys, want %d", shards, v.to-v.from, got, n)
-			}
-			v.from, v.to = v.to, v.to+got
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/read"
 	"github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/engine/throughput"
 	"github.com/evenkeel/evenkeel/internal/difftest"
@@ -90,7 +90,7 @@ func isThrottled(a *difftest.Answer) bool {
 // throttling. A read of one shard gets the error.
 func TestThrottledShardsAreAskedAgain(t *testing.T) {
 	s := newLimitedScene(t, throughput.Rate{Read: 250, Write: 1e6}, 50*time.Millisecond)
-	s.router.reads.retryFor = time.Minute
+	s.router.reads.RetryFor = time.Minute
 	for i := range 96 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (%d, %d, '%s')", s.keyspace, i%2, i, strings.Repeat("x", 3000)))
 	}
@@ -130,7 +130,7 @@ func TestThrottledShardsAreAskedAgain(t *testing.T) {
 		}
 	}
 	// The same where rows are read in steps.
-	s.router.reads.held = 20_000
+	s.router.reads.Held = 20_000
 	before := s.refused()
 	if got := printed(s.paged(s.v5, "SELECT c, v FROM "+s.keyspace+".spread WHERE p = 0", 20)); strings.Count(got, "xxx\n") != 48 || s.refused() == before {
 		t.Errorf("in steps: %d rows, %d throttled", strings.Count(got, "xxx\n"), s.refused()-before)
@@ -150,7 +150,7 @@ func TestThrottledShardsAreAskedAgain(t *testing.T) {
 // read.
 func TestThrottledGroupsComeToAnEnd(t *testing.T) {
 	s := newLimitedScene(t, throughput.Rate{Read: 20, Write: 1e6}, 200*time.Millisecond)
-	s.router.reads.retryFor = time.Minute // were rows read again and again, there were never enough units
+	s.router.reads.RetryFor = time.Minute // were rows read again and again, there were never enough units
 	for i := range 48 {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (0, %d, '%s')", s.keyspace, i, strings.Repeat("x", 3000)))
 	}
@@ -202,7 +202,7 @@ func TestRetryEnds(t *testing.T) {
 		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.spread (p, c, v) VALUES (0, %d, '%s')", s.keyspace, i, strings.Repeat("x", 40_000)))
 	}
 	text := "SELECT c FROM " + s.keyspace + ".spread WHERE p = 0"
-	s.router.reads.retryFor = 200 * time.Millisecond
+	s.router.reads.RetryFor = 200 * time.Millisecond
 	var a *difftest.Answer
 	for range 20 {
 		if a = s.query(s.v5, text); a.Kind == difftest.Error {
@@ -212,7 +212,7 @@ func TestRetryEnds(t *testing.T) {
 	if a = s.query(s.v5, text); !isThrottled(a) || a.Code != primitive.ErrorCodeReadTimeout {
 		t.Fatalf("%v %s", a.Code, a.Text)
 	}
-	s.router.reads.retryFor = -1
+	s.router.reads.RetryFor = -1
 	before := s.refused()
 	if a = s.query(s.v5, "SELECT count(*) FROM "+s.keyspace+".spread WHERE p = 0"); !isThrottled(a) {
 		t.Errorf("%s", a.Text)
@@ -221,7 +221,7 @@ func TestRetryEnds(t *testing.T) {
 		t.Errorf("it is asked again: %d", n)
 	}
 
-	s.router.reads.retryFor = time.Hour
+	s.router.reads.RetryFor = time.Hour
 	c := plainClient(t, serveDoor(t, s.store, s.router))
 	c.send(wire.OpQuery, wire.AppendQuery(nil, wire.V4, &wire.Query{Text: []byte(text), Params: wire.Params{Consistency: wire.One}}))
 	before = s.refused()
@@ -233,7 +233,7 @@ func TestRetryEnds(t *testing.T) {
 	c.nc.Close()
 	for deadline := time.Now().Add(patience); ; {
 		before = s.refused()
-		time.Sleep(3 * longestWait / 2)
+		time.Sleep(3 * read.LongestWait / 2)
 		if s.refused() == before {
 			break
 		}
@@ -247,7 +247,7 @@ func TestRetryEnds(t *testing.T) {
 // may have carried out a part of it.
 func TestThrottledWritesAreNotRepeated(t *testing.T) {
 	s := newLimitedScene(t, throughput.Rate{Read: 1e6, Write: 5}, 0)
-	s.router.reads.retryFor = time.Hour
+	s.router.reads.RetryFor = time.Hour
 	for _, text := range []string{
 		"DELETE FROM TABLE WHERE p = 0",
 		"UPDATE TABLE SET v = 'x' WHERE p = 0 AND c IN (1, 2, 3, 4, 5, 6, 7, 8)",
@@ -262,26 +262,6 @@ func TestThrottledWritesAreNotRepeated(t *testing.T) {
 		}
 		if !isThrottled(a) || a.Code != primitive.ErrorCodeWriteTimeout {
 			t.Errorf("%s: %v %s", text, a.Code, a.Text)
-		}
-	}
-}
-
-func TestThrottled(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{&wire.Error{Code: wire.CodeReadTimeout, Required: 2}, true},
-		{fmt.Errorf("fetch: %w", &wire.Error{Code: wire.CodeReadTimeout, Required: 2}), true},
-		{&wire.Error{Code: wire.CodeReadTimeout, Required: 2, Received: 1}, false},
-		{&wire.Error{Code: wire.CodeOverloaded}, true},
-		{&wire.Error{Code: wire.CodeWriteTimeout}, false},
-		{&wire.Error{Code: wire.CodeInvalid}, false},
-		{fmt.Errorf("other"), false},
-		{nil, false},
-	} {
-		if got := throttled(c.err); got != c.want {
-			t.Errorf("%v: %v", c.err, got)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/read"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -61,7 +62,7 @@ func (l *reluctantLink) Forward(ctx context.Context, m wire.Message, to store.Re
 func TestRefusalsChangeNothing(t *testing.T) {
 	r := &reluctant{Store: embedded(t)}
 	s := newScene(t, r)
-	s.router.reads.retryFor = time.Minute
+	s.router.reads.RetryFor = time.Minute
 	text := func(q string) string { return strings.ReplaceAll(q, "KS", s.keyspace) }
 	s.must(s.v5, text("CREATE TABLE KS.mixed (p int, c int, d int, v text, s int static, PRIMARY KEY (p, c, d)) WITH CLUSTERING ORDER BY (c ASC, d DESC) AND write_sharding = {'shards': '13'}"))
 	s.must(s.v5, text("CREATE TABLE KS.drawn (p int, c int, v text, l list<int>, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '7', 'strategy': 'random'}"))
@@ -71,8 +72,8 @@ func TestRefusalsChangeNothing(t *testing.T) {
 	}
 	s.must(s.v5, text("UPDATE KS.mixed SET s = 5 WHERE p = 1"))
 	s.must(s.v5, text("UPDATE KS.drawn SET l = [1, 2] WHERE p = 0 AND c = 2"))
-	for _, held := range []int{maxHeld, 1500} {
-		s.router.reads.held = held
+	for _, held := range []int{read.MaxHeld, 1500} {
+		s.router.reads.Held = held
 		for _, q := range []string{
 			"SELECT c, d, v, s FROM KS.mixed WHERE p = 0",
 			"SELECT c, d FROM KS.mixed WHERE p = 1 AND (c, d) > (2, 5) AND (c) <= (9) ORDER BY c DESC, d ASC",

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel/evenkeel/budget"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
 // givenBack waits until all of a budget has been given back.
@@ -126,7 +127,7 @@ func TestPhysicalBatchesWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := wire.ParseError(wire.V4, body); h.Op != wire.OpError || err != nil || e.Message != errNoRoom.Message {
+		if e, err := wire.ParseError(wire.V4, body); h.Op != wire.OpError || err != nil || e.Message != request.ErrNoRoom.Message {
 			t.Errorf("%s, without room: %s, %v", text, h.Op, e)
 		}
 		others.Shrink(0)
@@ -158,7 +159,7 @@ func TestLongTextsWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, err := wire.ParseError(wire.V4, body); h.Op != wire.OpError || err != nil || e.Message != errNoRoom.Message {
+		if e, err := wire.ParseError(wire.V4, body); h.Op != wire.OpError || err != nil || e.Message != request.ErrNoRoom.Message {
 			t.Errorf("%s, without room: %s, %v", req.Op, h.Op, e)
 		}
 		others.Shrink(0)

@@ -58,17 +58,17 @@ func TestLeaseDoesNotWaitForTheCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(r.Close)
-	if err := r.schema.catalog.Found(t.Context()); err != nil {
+	if err := r.schema.Catalog.Found(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.schema.refresh(t.Context()); err != nil {
+	if err := r.schema.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
 	st.left.Store(1)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := r.schema.refresh(ctx); err != nil {
+	if err := r.schema.Refresh(ctx); err != nil {
 		t.Fatalf("the door has not read the catalogue, of which one read had no answer: %v", err)
 	}
 	<-st.seen
@@ -77,9 +77,9 @@ func TestLeaseDoesNotWaitForTheCatalogue(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- r.schema.refresh(ctx) }()
+	go func() { ended <- r.schema.Refresh(ctx) }()
 	<-st.seen
-	if err := r.schema.renewLease(t.Context()); err != nil {
+	if err := r.schema.RenewLease(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	select {

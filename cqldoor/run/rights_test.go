@@ -11,8 +11,8 @@ import (
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )
@@ -139,16 +139,16 @@ func testRightsBeforeRollover(r *rightful) {
 		}
 	}
 	o := r.router.rollovers
-	if n := len(o.fills.all()); n > 0 {
+	if n := len(o.Fills.All()); n > 0 {
 		r.t.Errorf("the door counts writes to %d keys", n)
 	}
 	id := r.router.state.Load().Table("r", "rolling").ID
-	if log, err := o.catalogue.Read(r.t.Context(), id, 0); err != nil || len(log) > 0 {
+	if log, err := o.Catalogue.Read(r.t.Context(), id, 0); err != nil || len(log) > 0 {
 		r.t.Errorf("the directory has %d entries, %v", len(log), err)
 	}
 	// The same writes count if the client may write.
 	r.must(r.super, "INSERT INTO r.rolling (k, c, v) VALUES (1, 1, 1)")
-	if n := len(o.fills.all()); n != 1 {
+	if n := len(o.Fills.All()); n != 1 {
 		r.t.Errorf("the door counts writes to %d keys", n)
 	}
 }
@@ -232,7 +232,7 @@ func (r *rightful) asNobody(text string) map[string]*difftest.Answer {
 		put("BATCH")(r.nobody.Batch(&message.Batch{Children: []*message.BatchChild{{Query: "UPDATE r.open SET v = 1 WHERE k = 1 AND c = 1"}, {Query: text}}}))
 	}
 	if slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "BEGIN"}, word) {
-		a, payload, err := r.nobody.SendPayload(&message.Prepare{Query: text}, map[string][]byte{ExplainPayload: nil})
+		a, payload, err := r.nobody.SendPayload(&message.Prepare{Query: text}, map[string][]byte{definitions.ExplainPayload: nil})
 		put("explain")(a, err)
 		if payload != nil {
 			r.t.Errorf("%s is explained to who has no rights: %s", text, payload)

@@ -105,7 +105,7 @@ func (l *lived) firstShards(e *catalog.Entry) int {
 func TestRolloverGoesOnFilling(t *testing.T) {
 	st := embedded(t)
 	r := startRouter(t, st)
-	r.rollovers.aheadOfClock, r.rollovers.clockSkew = 0, 0 // clients write to the first shards at once
+	r.rollovers.AheadOfClock, r.rollovers.ClockSkew = 0, 0 // clients write to the first shards at once
 	s := session(t, serveDoor(t, st, r), 4)
 	l := livedAt(t, st, s)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

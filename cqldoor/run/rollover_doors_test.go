@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/cql/store"
-	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -51,34 +50,13 @@ func newRollingDoors(t *testing.T, st store.Store, doors, each int) *rollingDoor
 	// Doors of other tests may have ended a moment ago without leaving.
 	for range 300 {
 		d.pass(0)
-		if n, _ := d.scenes[0].router.rollovers.doors(); n == doors {
+		if n, _ := d.scenes[0].router.rollovers.Doors(); n == doors {
 			return d
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Fatal("doors of other tests do not end")
 	return nil
-}
-
-// TestDoorsThatFillShards counts the doors that are alive: neither those that have left nor those
-// that died lately, whose rows stay for minutes.
-func TestDoorsThatFillShards(t *testing.T) {
-	o := &rollovers{x: &schemas{doors: new(membership)}}
-	if n, before := o.doors(); n != 1 || before != 0 {
-		t.Errorf("a single door: %d doors, %d before", n, before)
-	}
-	const lease = 2 * time.Second
-	o.x.doors.beaten.Store(&fleet.Seen{Self: [16]byte{5}, Doors: []*fleet.Door{
-		{ID: [16]byte{1}, Lease: lease, Age: time.Minute},
-		{ID: [16]byte{2}, Lease: lease, Age: time.Second},
-		{ID: [16]byte{3}},
-		{ID: [16]byte{5}, Lease: lease},
-		{ID: [16]byte{6}, Lease: lease, Age: 2 * time.Second},
-		{ID: [16]byte{7}, Lease: lease, Age: 9 * time.Minute},
-	}})
-	if n, before := o.doors(); n != 3 || before != 1 {
-		t.Errorf("%d doors, %d before; not 3 and 1", n, before)
-	}
 }
 
 // pass moves the clock on. Then each door in alive does the work that is due; all doors, if alive is
@@ -90,11 +68,11 @@ func (d *rollingDoors) pass(by time.Duration, alive ...int) {
 		if len(alive) > 0 && !slices.Contains(alive, n) {
 			continue
 		}
-		if err := s.router.schema.renewLease(d.t.Context()); err != nil {
+		if err := s.router.schema.RenewLease(d.t.Context()); err != nil {
 			d.t.Fatal(err)
 		}
-		d.age(s.router.schema.doors)
-		if err := s.router.rollovers.step(d.t.Context()); err != nil {
+		d.age(s.router.schema.Doors)
+		if err := s.router.rollovers.Step(d.t.Context()); err != nil {
 			d.t.Fatal(err)
 		}
 	}
@@ -102,8 +80,8 @@ func (d *rollingDoors) pass(by time.Duration, alive ...int) {
 
 // age corrects what a door has just read of how old the doors' signs of life are. The store says it
 // by its own clock, by which a test takes as long as the machine does.
-func (d *rollingDoors) age(m *membership) {
-	seen := *m.beaten.Load()
+func (d *rollingDoors) age(m *tables.Membership) {
+	seen := *m.Beaten.Load()
 	now := d.clock.on.Load()
 	d.pulsed[seen.Self] = now
 	seen.Doors = slices.Clone(seen.Doors)
@@ -114,7 +92,7 @@ func (d *rollingDoors) age(m *membership) {
 			seen.Doors[i] = &aged
 		}
 	}
-	m.beaten.Store(&seen)
+	m.Beaten.Store(&seen)
 }
 
 // write writes rows to key 1 through a door.
@@ -236,14 +214,14 @@ func TestStalledDoorRollsOver(t *testing.T) {
 			if op == "deletion" {
 				p.must(p.v5, "INSERT INTO "+table+" (k, c, v) VALUES (1, 1, 1)")
 			}
-			clock, stamp := p.router.schema.clock, int64(0)
+			clock, stamp := p.router.schema.Clock, int64(0)
 			if op == "deletion" {
-				clock.ahead.Add(int64(3 * time.Second / 2)) // it takes the store's clock for ahead, and so is its deletion
+				clock.Ahead.Add(int64(3 * time.Second / 2)) // it takes the store's clock for ahead, and so is its deletion
 			}
 			a := p.stalled(w, text, id, func() {
 				stamp = clock.Now().UnixMicro()
 				o := p.scene.router.rollovers
-				o.announcing, o.aheadOfClock, o.clockSkew = 0, 0, 0 // its opening is soon
+				o.Announcing, o.AheadOfClock, o.ClockSkew = 0, 0, 0 // its opening is soon
 				p.roll(table, be32(1))
 				name := strings.TrimPrefix(table, p.keyspace+".")
 				for p.scene.router.state.Load().Table(p.keyspace, name).Layout.Rolled.Current(be32(1), time.Now().UnixMicro()) < 2 {

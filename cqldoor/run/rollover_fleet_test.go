@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cqldoor/rollover"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
 )
@@ -159,7 +160,7 @@ func TestMoverOpensItsOwnShards(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	are := func(of *rollovers, open, closed []int) {
+	are := func(of *rollover.Rollovers, open, closed []int) {
 		t.Helper()
 		if o, c := of.Rolled(table).Timeless(key); !slices.Equal(o, open) || !slices.Equal(c, closed) {
 			t.Errorf("the shards %v are open and %v are closed; they should be %v and %v", o, c, open, closed)
@@ -171,8 +172,8 @@ func TestMoverOpensItsOwnShards(t *testing.T) {
 	are(first, []int{1, 2, 3}, []int{4, 5})
 	do(second.Open(t.Context(), table, key, 5))
 	are(second, []int{1, 2, 3, 4, 5}, nil)
-	now := d.scenes[1].router.schema.clock.Now().UnixMicro()
-	ahead := (second.aheadOfClock + second.clockSkew).Microseconds()
+	now := d.scenes[1].router.schema.Clock.Now().UnixMicro()
+	ahead := (second.AheadOfClock + second.ClockSkew).Microseconds()
 	if of := second.Rolled(table); of.Current(key, now) != 1 || of.Current(key, now+ahead) != 5 {
 		t.Errorf("clients write to shard %d now, and to shard %d in %d µs", of.Current(key, now), of.Current(key, now+ahead), ahead)
 	}

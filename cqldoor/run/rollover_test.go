@@ -14,12 +14,13 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/message"
-	"pgregory.net/rapid"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/cqldoor/rollover"
 	"github.com/evenkeel/evenkeel/internal/difftest"
+	"pgregory.net/rapid"
 )
 
 // TestRefusedRollover names what strategy rollover cannot have, before anything is made or
@@ -66,12 +67,12 @@ func (s *scene) roll(table string, key []byte) {
 	at := s.router.state.Load().Table(s.keyspace, strings.TrimPrefix(table, s.keyspace+"."))
 	n := at.Layout.Rolled.Shards(key) + 1
 	ctx := context.Background()
-	o.margin.Store(0)
+	o.Margin.Store(0)
 	for _, do := range []func() error{
-		func() error { return o.announceNext(ctx, at.ID, string(key), n) },
-		func() error { return o.catchUpAll(ctx) },
-		func() error { return o.openNext(ctx, keyShard{at.ID, string(key), n}) },
-		func() error { return o.catchUpAll(ctx) },
+		func() error { return o.AnnounceNext(ctx, at.ID, string(key), n) },
+		func() error { return o.CatchUpAll(ctx) },
+		func() error { return o.OpenNext(ctx, rollover.KeyShard{Table: at.ID, Key: string(key), Shard: n}) },
+		func() error { return o.CatchUpAll(ctx) },
 	} {
 		if err := do(); err != nil {
 			s.t.Fatal(err)
@@ -257,8 +258,8 @@ func (s *scene) sizes(table string) []int {
 // countRollovers counts the writes of a scene's door to the directory of rollovers.
 func (s *scene) countRollovers() *counted {
 	o := s.router.rollovers
-	c := &counted{Session: s.router.schema.session, n: map[string]int{}}
-	o.catalogue = catalog.NewRollovers(c, s.router.opts.UUID())
+	c := &counted{Session: s.router.schema.Session, n: map[string]int{}}
+	o.Catalogue = catalog.NewRollovers(c, s.router.opts.UUID())
 	return c
 }
 
@@ -272,12 +273,12 @@ func (c *counted) writes() int {
 // explained returns the explanation of a statement.
 func (s *scene) explained(text string) *plan.Explained {
 	s.t.Helper()
-	a, payload, err := s.v5.SendPayload(&message.Prepare{Query: text}, map[string][]byte{ExplainPayload: nil})
+	a, payload, err := s.v5.SendPayload(&message.Prepare{Query: text}, map[string][]byte{definitions.ExplainPayload: nil})
 	if err != nil || a.Kind == difftest.Error {
 		s.t.Fatal(err, show(a))
 	}
 	var e plan.Explained
-	if err := json.Unmarshal(payload[ExplainPayload], &e); err != nil {
+	if err := json.Unmarshal(payload[definitions.ExplainPayload], &e); err != nil {
 		s.t.Fatal(err)
 	}
 	return &e
@@ -368,11 +369,11 @@ func openedBeforeWritten(w *twins) string {
 		return fault
 	}
 	o, t := w.router.rollovers, w.router.state.Load().Table(w.keyspace, strings.TrimPrefix(w.table(0), w.keyspace+"."))
-	next, _ := o.next(t.ID, string(be32(1)))
-	if did, err := o.catalogue.Append(context.Background(), t.ID, next, catalog.Rollover{Key: be32(1), Shard: 2, From: new(int64)}); err != nil || !did {
+	next, _ := o.Next(t.ID, string(be32(1)))
+	if did, err := o.Catalogue.Append(context.Background(), t.ID, next, catalog.Rollover{Key: be32(1), Shard: 2, From: new(int64)}); err != nil || !did {
 		w.t.Fatal(did, err)
 	}
-	if err := o.catchUpAll(context.Background()); err != nil {
+	if err := o.CatchUpAll(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
 	if fault := steps("SELECT * FROM TABLE WHERE p = 1", "INSERT INTO TABLE (p, c, v) VALUES (1, C , 'y')")(w); fault != "" {
@@ -387,8 +388,8 @@ func openedBeforeWritten(w *twins) string {
 // nothingFromTheFuture deletes with a timestamp of the future, then goes on to the next shard, and
 // writes there with an earlier timestamp.
 func nothingFromTheFuture(w *twins) string {
-	w.router.rollovers.aheadOfClock = time.Hour // the deletion is taken, and the shard opens after it
-	defer func() { w.router.rollovers.aheadOfClock = aheadOfClock }()
+	w.router.rollovers.AheadOfClock = time.Hour // the deletion is taken, and the shard opens after it
+	defer func() { w.router.rollovers.AheadOfClock = rollover.AheadOfClock }()
 	soon := time.Now().Add(2 * time.Second).UnixMicro()
 	if fault := w.write(fmt.Sprintf("DELETE FROM TABLE USING TIMESTAMP %d WHERE p = 1", soon)); fault != "" {
 		return fault

@@ -13,6 +13,14 @@ import (
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/buckets"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
+	"github.com/evenkeel/evenkeel/cqldoor/read"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
+	"github.com/evenkeel/evenkeel/cqldoor/rollover"
+	"github.com/evenkeel/evenkeel/cqldoor/schemaview"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
+	"github.com/evenkeel/evenkeel/cqldoor/write"
 	"github.com/evenkeel/evenkeel/fleet"
 	"github.com/evenkeel/evenkeel/observe"
 	"github.com/evenkeel/evenkeel/shardrules"
@@ -45,7 +53,7 @@ type Options struct {
 	Longest, Takeover time.Duration
 
 	// Routing says how drivers choose one of several doors.
-	Routing Routing
+	Routing tables.Routing
 
 	// Found makes the door create the catalogue if there is none, so that several doors know of
 	// each other before any table is sharded. If the door's account has no right to create it,
@@ -90,14 +98,14 @@ type Options struct {
 // Router is a cqldoor.Router for sharded tables. It sends each request to one of its parts.
 type Router struct {
 	opts      Options
-	state     *states
-	cache     *planCache
-	schema    *schemas
-	rollovers *rollovers
-	definer   *definer
-	relays    *relays
-	reads     *reads
-	attempts  *attempts
+	state     *tables.States
+	cache     *request.PlanCache
+	schema    *tables.Schemas
+	rollovers *rollover.Rollovers
+	definer   *definitions.Definer
+	relays    *request.Relays
+	reads     *read.Reads
+	attempts  *request.Attempts
 	queries   *queries
 	executes  *executes
 	batches   *batches
@@ -115,7 +123,7 @@ func New(o Options) *Router {
 		o.Takeover = 10 * time.Second
 	}
 	if o.RetryFor == 0 {
-		o.RetryFor = defaultRetryFor
+		o.RetryFor = read.DefaultRetryFor
 	}
 	if o.Self.HostID == ([16]byte{}) && o.UUID != nil {
 		o.Self.HostID = o.UUID()
@@ -123,46 +131,46 @@ func New(o Options) *Router {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Router{opts: o, state: newStates(), cache: newPlanCache(), stop: func() {}}
-	bind := &binder{now: o.Now, timeuuid: o.Timeuuid, uuid: o.UUID}
-	of := &tablesOptions{Store: o.Store, Now: o.Now, UUID: o.UUID, Lease: o.Lease, Longest: o.Longest, Routing: o.Routing, Self: o.Self, Eras: o.Eras, Requests: o.Requests, Log: o.Log}
-	r.schema = newSchemas(of, r.state)
-	r.rollovers = newRollovers(r.schema)
-	r.schema.rolled = r.rollovers
-	doors, shown := r.schema.doors, &r.schema.view
-	r.relays = &relays{cache: r.cache, view: shown, requests: o.Requests}
-	defines := &definitionOptions{tablesOptions: of, Timeuuid: o.Timeuuid, Takeover: o.Takeover, Hints: o.Hints, Rules: o.Rules, ReplaceRules: o.ReplaceRules}
-	rules := &ruled{catalog: r.schema.catalog, opts: defines}
-	explain := &explains{rules: rules, view: shown, relays: r.relays}
-	r.definer = &definer{limit: changeLimit, opts: defines, cache: r.cache, schemas: r.schema, catalog: r.schema.catalog, view: shown, state: r.state, doors: doors,
-		rules: rules, explains: explain, relays: r.relays,
-		viewer: &viewer{schemas: r.schema, view: shown, doors: doors, cache: r.cache, binder: bind, longest: maxResult}}
-	apply := &applier{cache: r.cache, fanOut: o.FanOut}
-	place := &placer{drawers: drawers{intn: o.IntN}, clock: clock{now: r.schema.clock.Now}, now: r.schema.clock.Now, rollovers: r.rollovers}
-	bucketed := &buckets{catalogue: catalog.NewBuckets(r.schema.session), session: r.schema.session, applier: apply, uuid: o.UUID}
-	resolve := &resolver{session: r.schema.session, buckets: bucketed}
-	r.reads = &reads{cache: r.cache, buckets: bucketed, resolver: resolve, store: o.Store, intn: o.IntN, now: o.Now,
-		fanOut: o.FanOut, retryFor: o.RetryFor, timeout: o.Timeout, held: maxHeld, longest: maxResult}
-	writes := &writer{cache: r.cache, applier: apply, placer: place, buckets: bucketed, resolver: resolve, reads: r.reads}
+	r := &Router{opts: o, state: tables.NewStates(), cache: request.NewPlanCache(), stop: func() {}}
+	bind := &request.Binder{Now: o.Now, Timeuuid: o.Timeuuid, UUID: o.UUID}
+	of := &tables.Options{Store: o.Store, Now: o.Now, UUID: o.UUID, Lease: o.Lease, Longest: o.Longest, Routing: o.Routing, Self: o.Self, Eras: o.Eras, Requests: o.Requests, Log: o.Log}
+	r.schema = tables.NewSchemas(of, r.state)
+	r.rollovers = rollover.New(r.schema)
+	r.schema.Rolled = r.rollovers
+	doors, shown := r.schema.Doors, &r.schema.View
+	r.relays = &request.Relays{Cache: r.cache, View: shown, Requests: o.Requests}
+	defines := &definitions.Options{Options: of, Timeuuid: o.Timeuuid, Takeover: o.Takeover, Hints: o.Hints, Rules: o.Rules, ReplaceRules: o.ReplaceRules}
+	rules := &definitions.Ruled{Catalog: r.schema.Catalog, Opts: defines}
+	explain := &definitions.Explains{Rules: rules, View: shown, Relays: r.relays}
+	r.definer = &definitions.Definer{Limit: definitions.ChangeLimit, Opts: defines, Cache: r.cache, Schemas: r.schema, Catalog: r.schema.Catalog, View: shown, State: r.state, Doors: doors,
+		Rules: rules, Explains: explain, Relays: r.relays,
+		Viewer: &schemaview.Viewer{Schemas: r.schema, View: shown, Doors: doors, Cache: r.cache, Binder: bind, Longest: request.MaxResult}}
+	apply := &write.Applier{Cache: r.cache, FanOut: o.FanOut}
+	place := &write.Placer{Drawers: write.Drawers{IntN: o.IntN}, Clock: write.Clock{Now: r.schema.Clock.Now}, Now: r.schema.Clock.Now, Rollovers: r.rollovers}
+	bucketed := &buckets.Buckets{Catalogue: catalog.NewBuckets(r.schema.Session), Session: r.schema.Session, Applier: apply, UUID: o.UUID}
+	resolve := &read.Resolver{Session: r.schema.Session, Buckets: bucketed}
+	r.reads = &read.Reads{Cache: r.cache, Buckets: bucketed, Resolver: resolve, Store: o.Store, IntN: o.IntN, Now: o.Now,
+		FanOut: o.FanOut, RetryFor: o.RetryFor, Timeout: o.Timeout, Held: read.MaxHeld, Longest: request.MaxResult}
+	writes := &write.Writer{Cache: r.cache, Applier: apply, Placer: place, Buckets: bucketed, Resolver: resolve, Reads: r.reads}
 	answer := &answers{binder: bind, cache: r.cache, writer: writes, reads: r.reads}
-	stand := &premises{state: r.state, doors: doors}
-	plans := &statements{cache: r.cache, state: r.state, premises: stand, requests: o.Requests}
+	stand := &request.Premises{State: r.state, Doors: doors}
+	plans := &request.Statements{Cache: r.cache, State: r.state, Premises: stand, Requests: o.Requests}
 	pass := &passer{binder: bind, cache: r.cache, placer: place, buckets: bucketed, premises: stand}
-	r.attempts = &attempts{cache: r.cache, state: r.state, schema: r.schema, premises: stand, timeout: o.Timeout}
+	r.attempts = &request.Attempts{Cache: r.cache, State: r.state, Schema: r.schema, Premises: stand, Timeout: o.Timeout}
 	r.queries = &queries{schema: r.schema, definer: r.definer, doors: doors, explains: explain, cache: r.cache, state: r.state, statements: plans, passer: pass, answers: answer,
 		attempts: r.attempts, relays: r.relays, preparer: &preparer{cache: r.cache, explains: explain, binder: bind, buckets: bucketed}}
-	r.executes = &executes{holds: doors.lease.Holds, cache: r.cache, schema: r.schema, doors: doors, statements: plans, passer: pass, answers: answer,
+	r.executes = &executes{holds: doors.Lease.Holds, cache: r.cache, schema: r.schema, doors: doors, statements: plans, passer: pass, answers: answer,
 		attempts: r.attempts, relays: r.relays}
 	r.batches = &batches{schema: r.schema, doors: doors, relays: r.relays, cache: r.cache, state: r.state, statements: plans, binder: bind, writer: writes}
-	stand.repeat = func(ctx context.Context, req *cqldoor.Request, s *statement) {
+	stand.Repeat = func(ctx context.Context, req *cqldoor.Request, s *request.Statement) {
 		if req.Op == wire.OpQuery {
 			r.queries.carryQuery(ctx, req, s)
 		} else {
 			r.executes.carryExecute(ctx, req, s)
 		}
 	}
-	r.relays.standing = &standing{terms: &r.schema.terms, premises: stand, schema: r.schema}
-	r.attempts.standing = r.relays.standing
+	r.relays.Standing = &request.Standing{Terms: &r.schema.Terms, Premises: stand, Schema: r.schema}
+	r.attempts.Standing = r.relays.Standing
 	return r
 }
 
@@ -171,7 +179,7 @@ func (r *Router) Standing() cqldoor.Standing {
 	if r.opts.Lease == 0 {
 		return nil
 	}
-	return r.relays.standing
+	return r.relays.Standing
 }
 
 // Serve implements cqldoor.Router.
@@ -182,12 +190,12 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 		err = r.executes.execute(ctx, req)
 	case wire.OpBatch:
 		req.Go(func(ctx context.Context) {
-			r.attempts.carry(ctx, req, func(ctx context.Context, _ bool) error { return r.batches.batch(ctx, req) })
+			r.attempts.Carry(ctx, req, func(ctx context.Context, _ bool) error { return r.batches.batch(ctx, req) })
 		})
 	default:
 		err = r.queries.text(ctx, req)
 	}
-	var refused *refusal
+	var refused *request.Refusal
 	switch {
 	case err == nil:
 	case req.Username != "" && errors.As(err, &refused):
@@ -200,6 +208,6 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 // finish ends a request that has failed. It may wait for the store.
 func finish(ctx context.Context, req *cqldoor.Request, err error) {
 	if err != nil {
-		req.Error(judged(ctx, req, err))
+		req.Error(request.Judged(ctx, req, err))
 	}
 }

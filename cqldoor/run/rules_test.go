@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
-
+	"github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/cqldoor/write"
 )
 
 // ruleTest shows what a rule is for: check compares sharded tables with a plain
@@ -121,7 +121,7 @@ var ruleTests = []ruleTest{
 	{rule.LoggedWhenSplit, "LoggedWhenSplit", plainColumns, "", calculated16, func(w *twins) string {
 		for _, split := range []bool{false, true} {
 			want := map[bool]wire.BatchType{false: wire.BatchUnlogged, true: wire.BatchLogged}[split]
-			if got := (&gathering{split: split}).kind(wire.BatchUnlogged); got != want {
+			if got := (&write.Gathering{Split: split}).Kind(wire.BatchUnlogged); got != want {
 				return fmt.Sprintf("a batch whose partition is split (%v) is of type %d", split, got)
 			}
 		}
@@ -131,7 +131,7 @@ var ruleTests = []ruleTest{
 
 // hashedIsSent finds each row that now() made again by its key.
 func hashedIsSent(w *twins) string {
-	w.router.batches.binder.timeuuid = func() [16]byte { return gocql.TimeUUID() }
+	w.router.batches.binder.Timeuuid = func() [16]byte { return gocql.TimeUUID() }
 	for c := range 10 {
 		if fault := w.write(fmt.Sprintf("INSERT INTO TABLE (p, id, v) VALUES (1, now(), %d)", c)); fault != "" {
 			return fault
@@ -160,14 +160,14 @@ func expiring(texts ...string) func(w *twins) string {
 
 // stamped looks at the times that the door gave two writes.
 func stamped(w *twins) string {
-	w.router.batches.writer.placer.clock.now = func() time.Time { return time.UnixMicro(1000) }
-	defer func() { w.router.batches.writer.placer.clock.now = time.Now }()
+	w.router.batches.writer.Placer.Clock.Now = func() time.Time { return time.UnixMicro(1000) }
+	defer func() { w.router.batches.writer.Placer.Clock.Now = time.Now }()
 	for range 2 {
 		w.must(w.v5, w.text(0, "INSERT INTO TABLE (p, c, v) VALUES (7, 7, 'x')"))
 	}
-	last := w.router.batches.writer.placer.clock.last.Load()
-	w.router.batches.writer.placer.clock.last.Store(1000)
-	defer w.router.batches.writer.placer.clock.last.Store(last)
+	last := w.router.batches.writer.Placer.Clock.Last.Load()
+	w.router.batches.writer.Placer.Clock.Last.Store(1000)
+	defer w.router.batches.writer.Placer.Clock.Last.Store(last)
 	w.must(w.v5, w.text(0, "INSERT INTO TABLE (p, c, v) VALUES (8, 8, 'x')"))
 	w.must(w.v5, w.text(0, "BEGIN BATCH INSERT INTO TABLE (p, c, v) VALUES (9, 9, 'x'); APPLY BATCH"))
 	a := w.must(w.v5, w.text(0, "SELECT writetime(v) FROM TABLE WHERE p IN (8, 9)"))
@@ -186,7 +186,7 @@ func TestRules(t *testing.T) {
 	s := newScene(t, embedded(t))
 	// Shards are drawn by chance, which might hide that a rule is missing: by the same
 	// chance each time.
-	s.router.batches.writer.placer.drawers.intn = mathrand.New(mathrand.NewPCG(1, 2)).IntN
+	s.router.batches.writer.Placer.Drawers.IntN = mathrand.New(mathrand.NewPCG(1, 2)).IntN
 	covered := map[rule.Rule]bool{}
 	for i, rt := range ruleTests {
 		t.Run(rt.name, func(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
-
+	"github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 )

@@ -24,20 +24,20 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/datastax/go-cassandra-native-protocol/message"
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-	"go.uber.org/goleak"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/cluster"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
 	cassandraengine "github.com/evenkeel/evenkeel/engine/cassandra"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/internal/testkit/allocs"
 	"github.com/evenkeel/evenkeel/internal/testkit/cassandra"
 	"github.com/evenkeel/evenkeel/internal/testkit/leak"
 	"github.com/evenkeel/evenkeel/shard"
+	"go.uber.org/goleak"
 )
 
 // onStores runs a test on a real Cassandra and on the embedded engine.
@@ -492,7 +492,7 @@ func TestSameState(t *testing.T) {
 	s.must(s.v5, "CREATE TYPE "+s.keyspace+".u (a int)")
 	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (k int, c frozen<u>, PRIMARY KEY (k, c)) WITH write_sharding = {'shards': '5'}")
 	before := s.router.state.Load()
-	if err := s.router.schema.refresh(t.Context()); err != nil {
+	if err := s.router.schema.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s.router.state.Load() != before {
@@ -513,7 +513,7 @@ func TestPlainBeside(t *testing.T) {
 		"CREATE TABLE %s.plain (k int PRIMARY KEY, v int)", "ALTER TABLE %s.plain ADD w int", "ALTER TABLE %s.plain DROP v", "DROP TABLE %s.plain",
 	} {
 		s.must(s.v5, fmt.Sprintf(text, s.keyspace))
-		want, err := s.router.schema.catalog.Schema(t.Context(), s.keyspace)
+		want, err := s.router.schema.Catalog.Schema(t.Context(), s.keyspace)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -719,7 +719,7 @@ func TestHideName(t *testing.T) {
 		"shard, then shard.":                          "write_sharding, then write_sharding.",
 		"sharded shards my_shard":                     "sharded shards my_shard",
 	} {
-		if got := hideName(in, "shard"); got != want {
+		if got := request.HideName(in, "shard"); got != want {
 			t.Errorf("%q becomes %q", in, got)
 		}
 	}

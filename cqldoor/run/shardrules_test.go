@@ -204,7 +204,7 @@ func TestDifferentRulesAreRefused(t *testing.T) {
 		if err == nil {
 			r.Close()
 		} else {
-			r.schema.session.Close()
+			r.schema.Session.Close()
 		}
 		return log.String(), err
 	}

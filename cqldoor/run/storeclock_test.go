@@ -6,28 +6,10 @@ import (
 	"testing"
 	"time"
 
-	gocql "github.com/apache/cassandra-gocql-driver/v2"
-
+	"github.com/apache/cassandra-gocql-driver/v2"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/reshard"
 )
-
-// TestStoreClock has the store tell its time with more and less precision.
-func TestStoreClock(t *testing.T) {
-	const ms = time.Millisecond
-	c := &storeClock{now: time.Now}
-	for _, s := range []struct{ least, most, want time.Duration }{
-		{-ms, ms, 0}, // the clocks agree
-		{time.Minute - ms, time.Minute + ms, time.Minute - ms},
-		{-time.Hour, time.Hour, time.Minute - ms}, // the store took long to answer
-		{-2*time.Minute - ms, -2*time.Minute + ms, -2*time.Minute + ms},
-		{-ms, ms, -ms}, // somebody has set the door's clock right
-	} {
-		if c.set(s.least, s.most); time.Duration(c.ahead.Load()) != s.want {
-			t.Errorf("between %s and %s: %s, not %s", s.least, s.most, time.Duration(c.ahead.Load()), s.want)
-		}
-	}
-}
 
 // TestStampsByTheStoresClock writes a row, which has no timestamp from the client, before a change of layout,
 // during it and after it, and deletes another one. The door's clock is minutes off. Each write replaces the one

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cqldoor/read"
 	"github.com/evenkeel/evenkeel/internal/difftest"
+	"pgregory.net/rapid"
 )
 
 // twins are a plain table and sharded ones of the same definition.
@@ -263,7 +263,7 @@ func TestHistories(t *testing.T) {
 			held    int
 			order   string // of strategy time: that of the clustering keys
 		}
-		variations := []variation{{false, maxHeld, ""}, {true, maxHeld, ""}, {false, maxHeld, "ASC"}, {false, maxHeld, "DESC"}}
+		variations := []variation{{false, read.MaxHeld, ""}, {true, read.MaxHeld, ""}, {false, read.MaxHeld, "ASC"}, {false, read.MaxHeld, "DESC"}}
 		if !strings.Contains(t.Name(), "cassandra") { // which takes its time
 			variations = append(variations, variation{true, 300, ""}, variation{false, 300, "DESC"})
 		}
@@ -276,7 +276,7 @@ func TestHistories(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				w := &twins{scene: newScene(t, st), layouts: of}
-				w.router.reads.held = c.held
+				w.router.reads.Held = c.held
 				column := ""
 				if statics {
 					column = "s text static, "
@@ -287,7 +287,7 @@ func TestHistories(t *testing.T) {
 				switch {
 				case strings.Contains(t.Name(), "cassandra"):
 					histories = 5
-				case c.held < maxHeld:
+				case c.held < read.MaxHeld:
 					histories = 10
 				}
 				drawn(t, histories)

@@ -54,7 +54,8 @@ func (l *absentLink) Send(ctx context.Context, m wire.Message, reply func(wire.M
 type told struct{ reply func(wire.Message) }
 
 func (r *told) Receive(_ uint32, m wire.Message) { r.reply(m) }
-func (r *told) Flush()                           {}
+
+func (r *told) Flush() {}
 
 // TestRequestsEndInTime has a store answer nothing: requests on sharded tables end with
 // the timeouts that Cassandra has, and ask for nothing more.
@@ -96,7 +97,7 @@ func TestRequestsEndInTime(t *testing.T) {
 		}
 		a.asked.Store(0)
 		a.away.Store(true)
-		s.router.attempts.timeout = 30 * time.Millisecond
+		s.router.attempts.Timeout = 30 * time.Millisecond
 		op, body := ask(text)
 		e, err := wire.ParseError(wire.V4, body)
 		if op != wire.OpError || err != nil || e.Code != test.code || e.WriteType != test.writeType || e.Consistency != wire.LocalQuorum {
@@ -110,7 +111,7 @@ func TestRequestsEndInTime(t *testing.T) {
 			t.Errorf("%s: the store was asked %d times", text, asked)
 		}
 		a.away.Store(false)
-		s.router.attempts.timeout = 0
+		s.router.attempts.Timeout = 0
 		if op, _ := ask(text); op != wire.OpResult {
 			t.Errorf("%s, then: %s", text, op)
 		}

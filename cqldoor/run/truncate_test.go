@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/reshard"
 )

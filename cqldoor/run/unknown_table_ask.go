@@ -13,6 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/definitions"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
 // The door sends a statement on an unknown table to the store unchanged, because the store gives
@@ -46,8 +48,8 @@ func (u *unknown) ask(ctx context.Context, req *cqldoor.Request) (*wire.Message,
 		if settled, resp, err := u.judge(); settled {
 			return resp, err
 		}
-		before := u.x.view.Load().version
-		resp, err := u.relays.forward(ctx, req)
+		before := u.x.View.Load().Version
+		resp, err := u.relays.Forward(ctx, req)
 		if err != nil || len(u.tables) == 0 || !u.repeatable(req, resp) {
 			return &resp, err
 		}
@@ -57,7 +59,7 @@ func (u *unknown) ask(ctx context.Context, req *cqldoor.Request) (*wire.Message,
 		if settled, resp, err := u.judge(); settled {
 			return resp, err
 		}
-		if u.x.view.Load().version == before {
+		if u.x.View.Load().Version == before {
 			return &resp, nil
 		}
 	}
@@ -73,19 +75,19 @@ func (u *unknown) lookAgain(ctx context.Context) error {
 	if err := u.look(ctx); err != nil {
 		return err
 	}
-	if err := u.x.refreshIfChanged(ctx); err != nil {
+	if err := u.x.RefreshIfChanged(ctx); err != nil {
 		return err
 	}
 	for _, n := range u.tables {
-		if v := u.x.view.Load(); !v.lacks(n.Keyspace, n.Name) || v.pending[n] {
+		if v := u.x.View.Load(); !v.Lacks(n.Keyspace, n.Name) || v.Pending[n] {
 			continue
 		}
-		found, err := u.x.catalog.Noted(ctx, n.Keyspace, n.Name)
+		found, err := u.x.Catalog.Noted(ctx, n.Keyspace, n.Name)
 		if err != nil {
 			return err
 		}
 		if found {
-			return u.x.refresh(ctx)
+			return u.x.Refresh(ctx)
 		}
 	}
 	return nil
@@ -95,7 +97,7 @@ func (u *unknown) lookAgain(ctx context.Context) error {
 // tables is sharded. It is also so if the catalogue has an entry for a table that does not exist;
 // then judge returns the answer.
 func (u *unknown) judge() (settled bool, resp *wire.Message, err error) {
-	v, state := u.x.view.Load(), u.x.state.Load()
+	v, state := u.x.View.Load(), u.x.State.Load()
 	if syntax.Target(u.text).Kind == syntax.StatementAlterTable && syntax.Mentions(u.text, catalog.Property) {
 		return true, nil, nil // no store knows that property
 	}
@@ -105,7 +107,7 @@ func (u *unknown) judge() (settled bool, resp *wire.Message, err error) {
 		}
 	}
 	for _, n := range u.tables {
-		if v.pending[n] && !settled {
+		if v.Pending[n] && !settled {
 			resp, err = u.absent(v, n)
 			return true, resp, err
 		}
@@ -114,10 +116,10 @@ func (u *unknown) judge() (settled bool, resp *wire.Message, err error) {
 }
 
 // absent returns Cassandra's answer to the statement if there is no such table.
-func (u *unknown) absent(v *view, n syntax.Name) (*wire.Message, error) {
-	keyspace := v.physical.Keyspaces[n.Keyspace]
+func (u *unknown) absent(v *tables.View, n syntax.Name) (*wire.Message, error) {
+	keyspace := v.Physical.Keyspaces[n.Keyspace]
 	if keyspace == nil {
-		return nil, noKeyspace(n.Keyspace)
+		return nil, definitions.NoKeyspace(n.Keyspace)
 	}
 	tree, err := syntax.Parse(u.text)
 	switch tree.(type) {
@@ -126,7 +128,7 @@ func (u *unknown) absent(v *view, n syntax.Name) (*wire.Message, error) {
 	case *syntax.CreateView:
 		return nil, wire.Invalidf("Base table '%s' doesn't exist", n.Name)
 	}
-	if err == nil && !ofRows(syntax.Target(u.text).Kind) {
+	if err == nil && !tables.OfRows(syntax.Target(u.text).Kind) {
 		without := *keyspace
 		without.Tables = maps.Clone(keyspace.Tables)
 		delete(without.Tables, n.Name)

@@ -4,7 +4,6 @@ package run
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +13,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 )
 
@@ -44,7 +43,7 @@ func TestNodes(t *testing.T) {
 			}
 			c.Close()
 		}()
-		if err := a.schema.renewLease(t.Context()); err != nil { // c told which schema it goes by after a had read
+		if err := a.schema.RenewLease(t.Context()); err != nil { // c told which schema it goes by after a had read
 			t.Fatal(err)
 		}
 		s := newSceneOf(t, st, a)
@@ -75,7 +74,7 @@ func TestNodes(t *testing.T) {
 			return all
 		}
 		for text, want := range map[string][]string{
-			"SELECT rpc_address, rpc_port, partitioner FROM system.local":                                         {"127.0.0.1 | 9042 | " + noPartitioner},
+			"SELECT rpc_address, rpc_port, partitioner FROM system.local":                                         {"127.0.0.1 | 9042 | " + tables.NoPartitioner},
 			"SELECT rpc_address FROM system.local WHERE key = 'local'":                                            {"127.0.0.1"},
 			"SELECT peer, peer_port, native_address, native_port, data_center, rack FROM system.peers_v2":         {"127.0.0.2 | 9042 | 127.0.0.2 | 9042 | datacenter1 | rack1", "127.0.0.2 | 9043 | 127.0.0.2 | 9043 | datacenter1 | rack1"},
 			"SELECT peer, native_port AS port FROM system.peers_v2 WHERE peer = '127.0.0.2' AND peer_port = 9043": {"127.0.0.2 | 9043"},
@@ -107,56 +106,19 @@ func TestNodes(t *testing.T) {
 		}
 		s.must(s.v5, "DESCRIBE TABLE "+s.keyspace+".other")
 		for _, r := range []*Router{b, c} {
-			if !r.schema.view.Load().names.Has(s.keyspace, "other") {
+			if !r.schema.View.Load().Names.Has(s.keyspace, "other") {
 				t.Error("a door does not know of a table although all agree")
 			}
 		}
 		b.Close()
 		closed = true
-		if err := a.schema.renewLease(t.Context()); err != nil {
+		if err := a.schema.RenewLease(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := mine(rows("SELECT peer, peer_port FROM system.peers_v2")); !slices.Equal(got, []string{"127.0.0.2 | 9043"}) {
 			t.Errorf("after one has left: %q", got)
 		}
 	})
-}
-
-// TestDriversOfNodes shows each driver the nodes so that it takes the doors in turn.
-func TestDriversOfNodes(t *testing.T) {
-	id := func(n byte) [16]byte { return [16]byte{n, 15: n} }
-	row := &fleet.Door{ID: id(3), HostID: id(2), CQL: "127.0.0.2:9042", Lease: time.Second, Beat: 1, Schema: id(9)}
-	for driver, want := range map[string]manner{
-		"":                               unknownPartitioner,
-		"gocql":                          unknownPartitioner,
-		"Apache Cassandra Java Driver":   unknownPartitioner,
-		"Apache Cassandra Python Driver": unknownPartitioner,
-		"DataStax Node.js Driver for Apache Cassandra": noKeyIndexes,
-	} {
-		for routing, after := range map[Routing]manner{RoundRobin: want, ByToken: withTokens} {
-			n := newNodes(routing, fleet.Door{HostID: id(1), CQL: "127.0.0.1:9042"})
-			if got := n.mannerOf(driver); got != withTokens {
-				t.Errorf("%q, alone: %d", driver, got)
-			}
-			n.look(time.Now(), time.Second, []*fleet.Door{row})
-			if n.agree(id(8)) || !n.agree(id(9)) {
-				t.Error("the doors agree on a version that one of them does not go by, or do not on its own")
-			}
-			if got := n.mannerOf(driver); got != after {
-				t.Errorf("%q: %d, not %d", driver, got, after)
-			}
-			own := n.local(driver, netip.AddrPort{})
-			if own["tokens"] == nil { // drivers take no node without
-				t.Errorf("%q: no tokens", driver)
-			}
-			if is := string(own["partitioner"]); (is == noPartitioner) != (after == unknownPartitioner) {
-				t.Errorf("%q: partitioner %q", driver, is)
-			}
-		}
-	}
-	if a, b := tokensOf(id(1)), tokensOf(id(1)); string(a) != string(b) || string(a) == string(tokensOf(id(2))) {
-		t.Error("the tokens of a door are not its own, always")
-	}
 }
 
 // TestEventsOfNodes has a client hear of a door that comes and goes.
@@ -182,7 +144,7 @@ func TestEventsOfNodes(t *testing.T) {
 		var got []string
 		for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 			for _, r := range []*Router{renewed, a} {
-				if err := r.schema.renewLease(t.Context()); err != nil {
+				if err := r.schema.RenewLease(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-	"pgregory.net/rapid"
-
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
@@ -21,13 +19,14 @@ import (
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
+	"pgregory.net/rapid"
 )
 
 // publish changes a table's entry in the catalogue, and waits until the door knows it.
 func (s *scene) publish(table string, next func(e *catalog.Entry) *catalog.Entry) {
 	s.t.Helper()
 	_, name, _ := strings.Cut(table, ".")
-	c := s.router.schema.catalog
+	c := s.router.schema.Catalog
 	e, err := c.Entry(s.t.Context(), s.keyspace, name)
 	if err == nil && e == nil {
 		err = fmt.Errorf("%s has no entry", table)
@@ -36,7 +35,7 @@ func (s *scene) publish(table string, next func(e *catalog.Entry) *catalog.Entry
 		_, err = c.Publish(s.t.Context(), e, next(e))
 	}
 	if err == nil {
-		err = s.router.schema.refresh(s.t.Context())
+		err = s.router.schema.Refresh(s.t.Context())
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -95,8 +94,8 @@ func TestRemainsGoDuringScan(t *testing.T) {
 			l.Remains = true
 			return e.With(&l)
 		})
-		known := s.router.schema.view.Load().tables[s.keyspace]["remains"]
-		placed, err := plan.NewTable(known.logical, known.entry.Layout)
+		known := s.router.schema.View.Load().Tables[s.keyspace]["remains"]
+		placed, err := plan.NewTable(known.Logical, known.Entry.Layout)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +167,7 @@ func (m *mover) step(s reshard.Step) {
 		c.Step = s
 		c.Generation++
 		// The door's own mover leaves the change to the test.
-		c.Owner, c.Paused = m.router.definer.movers.self, true
+		c.Owner, c.Paused = m.router.definer.Movers.Self, true
 		return e.Changing(&m.next, c)
 	})
 }
@@ -207,7 +206,7 @@ func (m *mover) do(w reshard.Work) {
 	m.t.Helper()
 	_, c := m.change()
 	for _, r := range m.moved() {
-		if _, err := m.router.reads.resolver.act(m.t.Context(), c, w.Program(), r, wire.Quorum); err != nil {
+		if _, err := m.router.reads.Resolver.Act(m.t.Context(), c, w.Program(), r, wire.Quorum); err != nil {
 			m.t.Fatalf("%s: %v", w, err)
 		}
 	}

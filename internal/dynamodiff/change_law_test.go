@@ -21,7 +21,7 @@ import (
 // is answered alike. Some tables are plain at first. The layouts have more shards or fewer, or are
 // those of a plain table;
 // changes are of all keys or of one, and some are taken back. What may differ is as in
-// TestLaw. Reads of indexes page by page are those of TestIndexesAcrossChanges of package run.
+// TestLaw. Reads of indexes page by page are those of TestIndexesAcrossChanges of dynamodoor/run.
 func TestLawAcrossChanges(t *testing.T) {
 	histories, moved, fromPlain, _ := lawAcrossChanges(t, anyKeys)
 	if moved == 0 {

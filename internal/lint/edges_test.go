@@ -13,16 +13,22 @@ import (
 var edges = map[string][]string{
 	"cmd/evenkeel": {
 		"reshard", "observe", "observe/exposition", "observe/otlp", "observe/top",
-		"budget", "cqldoor", "cqldoor/cache", "cqldoor/cluster", "cqldoor/run", "cqldoor/plan", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "dynamodoor/throttling", "engine/cassandra", "engine/throughput", "engine/dynamodb", "engine/storage", "fleet",
+		"budget", "cqldoor", "cqldoor/cache", "cqldoor/cluster", "cqldoor/definitions", "cqldoor/run", "cqldoor/plan", "cqldoor/tables", "dynamodoor", "dynamodoor/accesskey", "dynamodoor/cache", "dynamodoor/catalog", "dynamodoor/definitions", "dynamodoor/plan", "dynamodoor/principal", "dynamodoor/remote", "dynamodoor/run", "dynamodoor/throttling", "engine/cassandra", "engine/throughput", "engine/dynamodb", "engine/storage", "fleet",
 		"catalog", "cql/syntax", "cql/eval", "cql/schema", "cql/store", "cql/value", "cql/wire", "dynamo/api", "dynamo/exception", "dynamo/partiql", "dynamo/schema", "shard", "shardrules",
 		"workbench/advice", "workbench/capacity", "workbench/datetime", "workbench/timeid", "workbench/keys", "workbench/prices", "workbench/profile", "workbench/queries", "workbench/report", "workbench/rows", "workbench/simulation", "workbench/demo", "workbench/inspection", "workbench/live", "workbench/livedynamo", "workbench/livetable", "workbench/nodetool", "workbench/page", "workbench/serverpage",
 	},
 
 	// The CQL door. The router (run) plugs into the door, which does not know it.
-	"cqldoor/run": {
-		"budget", "deadline", "cqldoor", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "scatter", "catalog", "cql/analysis", "cql/ddl", "cql/describe", "cql/eval",
-		"cql/result", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "fleet", "observe", "partitioner", "registry", "reshard", "shard", "shard/timebucket", "shardrules",
-	},
+	// The parts of the router, from the lowest up.
+	"cqldoor/tables":       {"catalog", "cql/analysis", "cql/schema", "cql/store", "cql/syntax", "cql/wire", "cqldoor", "cqldoor/plan", "deadline", "fleet", "observe", "partitioner", "registry", "reshard", "shard"},
+	"cqldoor/request":      {"budget", "catalog", "cql/analysis", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/wire", "cqldoor", "cqldoor/plan", "cqldoor/tables", "deadline", "observe", "reshard", "shard"},
+	"cqldoor/rollover":     {"catalog", "cql/analysis", "cql/wire", "cqldoor/internal/rule", "cqldoor/mover", "cqldoor/plan", "cqldoor/request", "cqldoor/tables", "registry", "shard"},
+	"cqldoor/buckets":      {"catalog", "cql/analysis", "cql/schema", "cql/syntax", "cql/wire", "cqldoor", "cqldoor/internal/rule", "cqldoor/plan", "cqldoor/request", "cqldoor/tables", "partitioner", "registry", "shard", "shard/timebucket"},
+	"cqldoor/read":         {"catalog", "cql/analysis", "cql/eval", "cql/result", "cql/schema", "cql/store", "cql/wire", "cqldoor", "cqldoor/buckets", "cqldoor/internal/rule", "cqldoor/plan", "cqldoor/request", "deadline", "observe", "reshard", "scatter", "shard"},
+	"cqldoor/write":        {"cql/analysis", "cql/eval", "cql/store", "cql/wire", "cqldoor", "cqldoor/buckets", "cqldoor/internal/rule", "cqldoor/plan", "cqldoor/read", "cqldoor/request", "cqldoor/rollover", "scatter", "shard"},
+	"cqldoor/schemaview":   {"catalog", "cql/analysis", "cql/describe", "cql/eval", "cql/result", "cql/schema", "cql/syntax", "cql/value", "cql/wire", "cqldoor", "cqldoor/request", "cqldoor/tables", "partitioner"},
+	"cqldoor/definitions":  {"catalog", "cql/ddl", "cql/describe", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor", "cqldoor/buckets", "cqldoor/mover", "cqldoor/plan", "cqldoor/request", "cqldoor/schemaview", "cqldoor/tables", "deadline", "fleet", "observe", "registry", "reshard", "shard", "shardrules"},
+	"cqldoor/run":          {"catalog", "cql/ddl", "cql/eval", "cql/schema", "cql/store", "cql/syntax", "cql/wire", "cqldoor", "cqldoor/buckets", "cqldoor/definitions", "cqldoor/internal/rule", "cqldoor/plan", "cqldoor/read", "cqldoor/request", "cqldoor/rollover", "cqldoor/schemaview", "cqldoor/tables", "cqldoor/write", "fleet", "observe", "reshard", "shard", "shardrules"},
 	"cqldoor/cache":        {"cql/store", "cql/syntax", "cql/wire", "cachefence"},
 	"cqldoor/gocqldoor":    {"budget", "cql/store", "cqldoor", "cqldoor/cluster", "cqldoor/run", "fleet", "shardrules"},
 	"cqldoor/mover":        {"deadline", "catalog", "cql/describe", "cql/schema", "cql/store", "cql/syntax", "cql/value", "cql/wire", "cqldoor/plan", "reshard", "shard"},

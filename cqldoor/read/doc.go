@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package read carries out SELECTs that one shard cannot answer.
+//
+// A fetcher sends physical reads, a bounded number at a time (fetch.go). A merger merges the rows of
+// the shards of a segment (merge.go), and a reader reads logical partitions (partitions.go). A scan
+// reads all partitions in the order of their tokens (scan.go). Aggregates and groups are evaluated by
+// shards (aggregate.go), other selections by the door (evaluate.go).
+//
+// While the layout of a table is being changed, a read asks both places of a row (moving.go). The
+// Resolver makes them equal (resolve.go).
+//
+// It imports catalog, cql/analysis, cql/eval, cql/result, cql/schema, cql/store, cql/wire, cqldoor,
+// cqldoor/buckets, cqldoor/internal/rule, cqldoor/plan, cqldoor/request, deadline, observe, reshard,
+// scatter and shard.
+package read

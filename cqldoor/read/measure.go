@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package read
+
+import (
+	"context"
+
+	"github.com/evenkeel/evenkeel/cqldoor/request"
+	"github.com/evenkeel/evenkeel/observe"
+)
+
+// fan returns the counts of a reader's requests to the store, or nil if they are not counted.
+func (x *Fetcher) fan() *observe.Fan {
+	if e, ok := x.link.(*request.Coordinator); ok {
+		return &e.Fan
+	}
+	return nil
+}
+
+// shardsKnown returns the reader's context after it has told the request's span the shards.
+func (x *Fetcher) shardsKnown(shards []int) context.Context {
+	e, ok := x.link.(*request.Coordinator)
+	return observe.WithShards(x.ctx, ok && e.Span != nil, shards)
+}

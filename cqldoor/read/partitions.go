@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package read
+
+import (
+	"context"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/cqldoor/request"
+)
+
+// reader reads the logical partitions of one bound statement for one client.
+type reader struct {
+	merger
+	dir   plan.Directory
+	hurry time.Time           // time after which a page ends before the next partition; zero: never
+	shows *[]*request.Holding // collects the memory of pages whose rows are shown later; nil: it is returned at once
+	only  *oneShard           // for a scan: only these rows of a partition are shown; nil: all
+	total int                 // how many rows of all partitions will probably be wanted; 0: all
+}
+
+// NewReader returns a reader for a request of a client. p and b may be nil: then the caller names the fetches.
+func (r *Reads) NewReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
+	x := &reader{dir: r.Buckets.Directory(ctx)}
+	x.Fetcher = Fetcher{ctx: ctx, reads: r, link: request.Forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.RetryFor), memory: request.NewMemory(ctx)}
+	if r.Timeout > 0 {
+		x.hurry = r.Now().Add(r.Timeout / 2)
+	}
+	x.params = wire.Params{Consistency: params.Consistency}
+	if p != nil && p.Quorum && rule.On(rule.QuorumInChange) {
+		x.params.Consistency = Quorum(params.Consistency)
+	}
+	if params.Has(wire.QuerySerialConsistency) {
+		x.params.SetSerialConsistency(params.SerialConsistency)
+	}
+	if params.Has(wire.QueryNowInSeconds) {
+		x.params.SetNowInSeconds(params.NowInSeconds)
+	}
+	x.params.SetSkipMetadata(true)
+	return x
+}
+
+// hurried says that a page should end soon. The next page of a statement that names many partitions with few
+// rows can begin where this one ends; a page that takes too long is an error.
+func (x *reader) hurried() bool { return !x.hurry.IsZero() && x.reads.Now().After(x.hurry) }

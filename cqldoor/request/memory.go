@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/evenkeel/evenkeel/budget"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// A request takes its memory from the budget in its context, if there is one (package budget). A read takes it for
+// rows before they are requested, by their probable size; for the result as it grows; and for rows that wait to be
+// sorted. Short reads are not counted.
+
+const (
+	// ShortRead is how many bytes of a read are not counted.
+	ShortRead = 64 << 10
+
+	// Copied is how many times the result counts, because a copy waits for the client before the
+	// original is freed.
+	Copied = 2
+)
+
+// ErrNoRoom refuses a request for which there is no memory left.
+var ErrNoRoom = wire.Errorf(wire.CodeOverloaded, "evenkeel: %v", budget.ErrNoRoom)
+
+// Memory is the memory of one request. It is safe for concurrent use, except that close comes
+// after every reserve.
+type Memory struct {
+	ctx context.Context
+
+	mu     sync.Mutex
+	all    map[*Holding]struct{} // not returned yet
+	closed bool
+}
+
+// Holding is the memory of one page of fetched rows, or of one result. nil holds nothing.
+type Holding struct {
+	of      *Memory
+	account budget.Account
+}
+
+// NewMemory returns nil if the context has no budget.
+func NewMemory(ctx context.Context) *Memory {
+	if !budget.Counts(ctx) {
+		return nil
+	}
+	return &Memory{ctx: ctx, all: map[*Holding]struct{}{}}
+}
+
+// Made is the memory of the values that functions make for a request. It implements eval.Env's
+// Memory, for one goroutine.
+type Made struct {
+	Ctx     context.Context
+	account budget.Account
+}
+
+// Hold waits until there is room for so many bytes in total.
+func (m *Made) Hold(bytes int) error {
+	if !m.account.On() {
+		m.account = budget.Open(m.Ctx)
+	}
+	return taken(&m.account, m.Ctx, bytes)
+}
+
+// Close returns the memory.
+func (m *Made) Close() { m.account.Close() }
+
+// Unwaiting is the memory of values for a request that is evaluated where its connection is read. There
+// the door waits for nothing, so it makes no long values. ErrWaits sends the request to a goroutine
+// of its own, which may wait.
+type Unwaiting struct{}
+
+var ErrWaits = errors.New("request: the request waits for memory")
+
+// Hold implements eval.Env's Memory.
+func (Unwaiting) Hold(int) error { return ErrWaits }
+
+// taken waits until an account has at least so many bytes.
+func taken(a *budget.Account, ctx context.Context, bytes int) error {
+	more := int64(bytes) - a.Bytes()
+	if more <= 0 {
+		return nil
+	}
+	err := a.Take(ctx, more)
+	if errors.Is(err, budget.ErrNoRoom) {
+		return ErrNoRoom
+	}
+	return err
+}
+
+// open makes a holding if there is none. It returns false if memory is not counted.
+func (m *Memory) open(h **Holding) bool {
+	if m == nil {
+		return false
+	}
+	if *h != nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	*h = &Holding{of: m, account: budget.Open(m.ctx)}
+	m.all[*h] = struct{}{}
+	return true
+}
+
+// Close returns the memory of all open holdings.
+func (m *Memory) Close() {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for h := range m.all {
+		h.account.Close()
+	}
+	m.all, m.closed = nil, true
+}
+
+// Reserve waits until a holding has at least so many bytes.
+func (m *Memory) Reserve(h **Holding, bytes int) error {
+	if bytes <= ShortRead || !m.open(h) {
+		return nil
+	}
+	return taken(&(*h).account, m.ctx, bytes)
+}
+
+// Add makes a holding count at least so many bytes that are in memory already.
+func (m *Memory) Add(h **Holding, bytes int) {
+	if bytes <= ShortRead || !m.open(h) {
+		return
+	}
+	(*h).still(func(a *budget.Account) {
+		if more := int64(bytes) - a.Bytes(); more > 0 {
+			a.Add(more)
+		}
+	})
+}
+
+// Shrink returns what a holding has beyond so many bytes.
+func (h *Holding) Shrink(to int) {
+	h.still(func(a *budget.Account) { a.Shrink(int64(to)) })
+}
+
+// Close returns all memory of a holding.
+func (h *Holding) Close() {
+	h.still(func(a *budget.Account) {
+		a.Close()
+		delete(h.of.all, h)
+	})
+}
+
+// still calls f with the account of a holding that is still open.
+func (h *Holding) still(f func(*budget.Account)) {
+	if h == nil {
+		return
+	}
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	if _, ok := h.of.all[h]; ok {
+		f(&h.account)
+	}
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package request
+
+import (
+	"reflect"
+
+	"github.com/evenkeel/evenkeel/cql/schema"
+)
+
+// sameTable says whether a table is still the one on which statements were prepared, with the
+// same columns. If not, Cassandra forgets such statements.
+func sameTable(a, b *schema.Table) bool {
+	return b != nil && a.ID == b.ID && reflect.DeepEqual(a.All(), b.All()) && a.Options["default_time_to_live"] == b.Options["default_time_to_live"]
+}
+
+// Current returns the statement planned on the present schema. If its table has changed, the
+// client must prepare it again, as with Cassandra, and so learns of the table's present columns.
+func (x *Statements) Current(s *Statement) (*Statement, error) {
+	st := x.State.Load()
+	if s.state.Value() == st {
+		return s, nil
+	}
+	// When a table changes, many requests are under way that were planned before. The first of them
+	// that comes here plans the statement anew for all.
+	if k := x.Cache.Known.Get(s.Id[:]); k != nil && k.Statement != nil && k.Statement.state.Value() == st && k.Statement.Text == s.Text {
+		return k.Statement, nil
+	}
+	for _, t := range s.Tables() {
+		if !sameTable(t, st.Schema.Table(t.Keyspace, t.Name)) || st.Table(t.Keyspace, t.Name) == nil {
+			return nil, Unprepared(s.Id[:])
+		}
+	}
+	fresh, err := x.newStatement(st, s.Keyspace, s.Text)
+	if err != nil {
+		return nil, err
+	}
+	x.Cache.Prepared(fresh)
+	return fresh, nil
+}

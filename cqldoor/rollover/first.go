@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollover
+
+import (
+	"context"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// This file gives the keys of a table their first shards, for the mover that gives the table strategy
+// rollover. The mover says when.
+
+var _ carrier.Rollovers = (*Rollovers)(nil)
+
+// Rolled implements carrier.Rollovers.
+func (o *Rollovers) Rolled(table [16]byte) *shard.Rolled {
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	if l := o.logs[table]; l != nil {
+		return l.rolled
+	}
+	return nil
+}
+
+// Written implements carrier.Rollovers. While the lease holds, this door knows every shard that is open: the door
+// that opened it had announced it a lease before. After that it reads the log again.
+func (o *Rollovers) Written(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
+	if o.x.Doors.Lease.Holds() {
+		return o.Rolled(table), nil
+	}
+	o.reading.Lock()
+	defer o.reading.Unlock()
+	return o.catchUp(ctx, table)
+}
+
+// Announce implements carrier.Rollovers.
+func (o *Rollovers) Announce(ctx context.Context, table [16]byte, key []byte, n int) error {
+	from := int64(shard.Always)
+	return o.append(ctx, table, func(has *shard.Rolled) *catalog.Rollover {
+		open, closed := has.Timeless(key)
+		next := has.Shards(key) + 1
+		if len(open)+len(closed) >= n || next > shard.MaxShards {
+			return nil
+		}
+		return &catalog.Rollover{Key: key, Shard: next, From: &from}
+	})
+}
+
+// Open implements carrier.Rollovers. Deletions that do not reach the shards were sent before the mover's barrier.
+// Clients' cells go to the shards only if they are later than all of these deletions.
+func (o *Rollovers) Open(ctx context.Context, table [16]byte, key []byte, n int) error {
+	return o.append(ctx, table, func(has *shard.Rolled) *catalog.Rollover {
+		open, closed := has.Timeless(key)
+		if len(open) >= n || len(closed) == 0 {
+			return nil
+		}
+		since := o.x.Clock.Now().Add(o.AheadOfClock + o.ClockSkew).UnixMicro()
+		return &catalog.Rollover{Key: key, Shard: closed[0], From: &since}
+	})
+}
+
+// append appends entries to a table's log until next, which gets the shards by all entries, returns nil.
+func (o *Rollovers) append(ctx context.Context, table [16]byte, next func(*shard.Rolled) *catalog.Rollover) error {
+	for failed := 0; failed < appends; {
+		o.reading.Lock()
+		has, err := o.catchUp(ctx, table)
+		at := o.logs[table].next
+		o.reading.Unlock()
+		if err != nil {
+			return err
+		}
+		entry := next(has)
+		if entry == nil {
+			return nil
+		}
+		did, err := o.Catalogue.Append(ctx, table, at, *entry)
+		if err != nil {
+			return err
+		}
+		if !did {
+			failed++
+		}
+	}
+	return errAppends
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rollover
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// AheadOfClock is how far the timestamp of a deletion may be ahead of the store's time as the door knows it.
+const AheadOfClock = 2 * time.Second
+
+// LatestDeletion returns the latest timestamp of a deletion on a table. If this door has sent none, its
+// value is first.
+func (o *Rollovers) LatestDeletion(table [16]byte, first int64) *atomic.Int64 {
+	latest, ok := o.deleted.Load(table)
+	if !ok {
+		made := new(atomic.Int64)
+		made.Store(first)
+		latest, _ = o.deleted.LoadOrStore(table, made)
+	}
+	return latest.(*atomic.Int64)
+}
+
+// AssumeDeletions is called at the door's start. An earlier run of the door may have sent deletions with
+// timestamps ahead of its clock. So AssumeDeletions takes the highest possible one as the latest
+// timestamp of a deletion on each table of v.
+func (o *Rollovers) AssumeDeletions(v *tables.View) {
+	now := o.x.Clock.Now().UnixMicro()
+	for _, tables := range v.Tables {
+		for _, t := range tables {
+			e := t.Entry
+			if e.Layout.Strategy == shard.Rollover {
+				o.LatestDeletion(e.PhysicalID(), now+o.AheadOfClock.Microseconds())
+			}
+			if e.Next != nil && e.Next.Strategy == shard.Rollover && e.Second != nil {
+				o.LatestDeletion(e.Second.ID, now+o.AheadOfClock.Microseconds())
+			}
+		}
+	}
+}

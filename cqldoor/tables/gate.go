@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tables
+
+import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+)
+
+// The gate decides who handles a statement before any of it is sent to the store. It judges the
+// text of a QUERY or PREPARE, each part of a BATCH, and the keyspace that comes with any of them.
+// The gate has checked the text of each prepared id: see package request.
+//
+// Reads and writes, the most frequent statements, are judged by the table that they name
+// (syntax.Target). In all other statements, also those that the parser does not accept, the gate
+// looks for the catalogue's keyspace in the whole text (syntax.NamesKeyspace). A statement that
+// names it is answered as if there were no such keyspace.
+
+// verdict is the gate's decision on a statement.
+type verdict uint8
+
+const (
+	// unread: the statement must be read further. It is a schema statement, a statement on roles,
+	// or unknown.
+	unread verdict = iota
+	// OfStore: the statement goes to the store unchanged.
+	OfStore
+	// ofRouter: the statement is about a table that is sharded or unknown here, or it reads the
+	// schema.
+	ofRouter
+	// ofCatalogue: the statement would read or write the catalogue.
+	ofCatalogue
+)
+
+// Judge judges a statement by its head. A batch is judged table by table.
+func (v *View) Judge(h syntax.Head, keyspace string) verdict {
+	if h.Name.Keyspace != "" {
+		keyspace = h.Name.Keyspace
+	}
+	switch {
+	case OfRows(h.Kind):
+		switch {
+		case keyspace == catalog.Keyspace:
+			return ofCatalogue
+		case h.Name.Name == "":
+			return unread // a text that could not be split into tokens
+		case h.Kind == syntax.StatementSelect && Hides(keyspace, h.Name.Name):
+			return ofRouter
+		case v.Tables[keyspace][h.Name.Name] != nil || v.Lacks(keyspace, h.Name.Name):
+			return ofRouter
+		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
+			return ofRouter
+		case len(v.Hidden) > 0 && v.Hidden[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
+			return ofRouter // the router reports that there is no such table
+		}
+		return OfStore
+	case h.Kind == syntax.StatementUse:
+		if h.Name.Name == catalog.Keyspace {
+			return ofCatalogue
+		}
+		return OfStore
+	}
+	return unread
+}
+
+// JudgeAll judges a statement by all tables that it names.
+func (v *View) JudgeAll(h syntax.Head, keyspace, text string) verdict {
+	if h.Kind != syntax.StatementBatch {
+		return v.Judge(h, keyspace)
+	}
+	is := unread
+	for n := range syntax.Tables(text) {
+		if is = v.Judge(syntax.Head{Kind: h.Kind, Name: n}, keyspace); is != OfStore {
+			break
+		}
+	}
+	return is
+}
+
+// OfRows says whether statements of a kind read or write rows of tables. These are judged by
+// their tables alone.
+func OfRows(k syntax.StatementKind) bool {
+	switch k {
+	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete,
+		syntax.StatementBatch, syntax.StatementTruncate:
+		return true
+	}
+	return false
+}
+
+// Hides says whether the door changes or hides rows of a system table. It does so even while
+// nothing is hidden yet, because a statement prepared now is executed later.
+func Hides(keyspace, table string) bool {
+	switch keyspace {
+	case "system_schema":
+		return table == "tables" || table == "columns" || table == "keyspaces"
+	case "system":
+		return table == "size_estimates" || table == "table_estimates" || OfNodes(keyspace, table)
+	}
+	return false
+}
+
+// RefuseUnserved returns an error if a statement is on a table that this door cannot serve.
+func (v *View) RefuseUnserved(h syntax.Head, text, keyspace string) error {
+	if err := v.refuseSecond(h, text, keyspace); err != nil || len(v.unserved) == 0 {
+		return err
+	}
+	for n := range syntax.Tables(text) {
+		if n.Keyspace == "" {
+			n.Keyspace = keyspace
+		}
+		if v.unserved[n] && OfRows(h.Kind) {
+			return wire.Errorf(wire.CodeServer, "evenkeel: table %s.%s is sharded in a way that this door does not know; serve it by a door of the release that created it", n.Keyspace, n.Name)
+		}
+	}
+	return nil
+}
+
+// Near says whether a statement may be about a sharded table although neither its head nor a
+// parser tells so.
+func (v *View) Near(h syntax.Head, keyspace string) bool {
+	n := h.Name
+	switch h.Kind {
+	case syntax.StatementDropKeyspace:
+		return v.Tables[n.Name] != nil
+	case syntax.StatementDescribe:
+		return v.Present
+	case syntax.StatementCreateIndex, syntax.StatementCreateView:
+		n = h.On
+	case syntax.StatementCreateTable, syntax.StatementAlterTable, syntax.StatementDropTable,
+		syntax.StatementCreateType, syntax.StatementAlterType, syntax.StatementDropType:
+	default:
+		return false
+	}
+	if n.Keyspace == "" {
+		n.Keyspace = keyspace
+	}
+	return v.Tables[n.Keyspace] != nil || h.Kind == syntax.StatementCreateTable
+}
+
+// NamesCatalogue says whether a statement would read or write the catalogue. keyspace is the
+// keyspace of unqualified names.
+func (v *View) NamesCatalogue(h syntax.Head, text, keyspace string) bool {
+	if keyspace == catalog.Keyspace {
+		return true
+	}
+	if h.Kind != syntax.StatementBatch {
+		switch v.Judge(h, keyspace) {
+		case ofCatalogue:
+			return true
+		case unread:
+			return syntax.NamesKeyspace(text, catalog.Keyspace) || describesCatalogue(h, text)
+		}
+		return false
+	}
+	any := false
+	for n := range syntax.Tables(text) {
+		any = true
+		if n.Keyspace == catalog.Keyspace {
+			return true
+		}
+	}
+	return !any && syntax.NamesKeyspace(text, catalog.Keyspace)
+}
+
+// describesCatalogue says whether a statement is DESCRIBE evenkeel, where the keyspace's name
+// stands alone.
+func describesCatalogue(h syntax.Head, text string) bool {
+	if h.Kind != syntax.StatementDescribe {
+		return false
+	}
+	tree, err := syntax.Parse(text)
+	d, ok := tree.(*syntax.Describe)
+	return err == nil && ok && d.What == "" && d.Name == syntax.Name{Name: catalog.Keyspace}
+}
+
+// IsStores says whether serveOther passes a statement on.
+func (v *View) IsStores(h syntax.Head, keyspace, text string) bool {
+	if passed, _ := v.Plain(h, keyspace, text); passed {
+		return true
+	}
+	tree, err := syntax.Parse(text)
+	if err != nil {
+		return !v.Near(h, keyspace)
+	}
+	return !v.Concerns(tree, keyspace)
+}
+
+// Plain says whether DDL is about a plain table, and whether the schema must be read again after
+// it. That is so if there are sharded tables in the same keyspace: a statement may name both.
+func (v *View) Plain(h syntax.Head, keyspace, text string) (passed, refreshed bool) {
+	if h.Name.Keyspace != "" {
+		keyspace = h.Name.Keyspace
+	}
+	tables := v.Tables[keyspace]
+	switch {
+	case h.Kind == syntax.StatementCreateTable:
+		return !syntax.Mentions(text, catalog.Property) && !v.HasRules() && !v.Renamed(h.Name, keyspace), tables != nil
+	case h.Kind == syntax.StatementAlterTable:
+		return tables[h.Name.Name] == nil && !syntax.Mentions(text, catalog.Property), tables != nil
+	case h.Kind == syntax.StatementDropTable:
+		return tables[h.Name.Name] == nil, tables != nil
+	}
+	return false, false
+}
+
+// ObjectOf returns the name of the object of a schema statement.
+func ObjectOf(tree syntax.Statement) syntax.Name {
+	switch t := tree.(type) {
+	case *syntax.CreateTable:
+		return t.Name
+	case *syntax.AlterTable:
+		return t.Name
+	case *syntax.CreateType:
+		return t.Name
+	case *syntax.AlterType:
+		return t.Name
+	case *syntax.CreateIndex:
+		return t.Table
+	case *syntax.CreateView:
+		return t.Select.From
+	case *syntax.Drop:
+		if t.Kind != syntax.KindKeyspace {
+			return t.Name
+		}
+		return syntax.Name{Keyspace: t.Name.Name}
+	case *syntax.CreateKeyspace:
+		return syntax.Name{Keyspace: t.Name}
+	case *syntax.AlterKeyspace:
+		return syntax.Name{Keyspace: t.Name}
+	case *syntax.Other:
+		if t.Object == syntax.KindTrigger {
+			return t.On
+		}
+	}
+	return syntax.Name{}
+}
+
+// Concerns says whether the router handles a statement: it is about a sharded table, creates one,
+// or would show or change hidden objects.
+func (v *View) Concerns(tree syntax.Statement, keyspace string) bool {
+	n := ObjectOf(tree)
+	if n.Keyspace == "" {
+		n.Keyspace = keyspace
+	}
+	table := v.Tables[n.Keyspace][n.Name] != nil
+	switch t := tree.(type) {
+	case *syntax.CreateTable:
+		return Declares(t.With) || v.HasRules() || v.Renamed(n, keyspace)
+	case *syntax.AlterTable:
+		return table || Declares(t.With)
+	case *syntax.CreateView:
+		return table || v.Renamed(t.Name, keyspace)
+	case *syntax.CreateIndex:
+		return table
+	case *syntax.Drop:
+		if t.Kind == syntax.KindTable {
+			return table
+		}
+		return v.Tables[n.Keyspace] != nil
+	case *syntax.Other:
+		return table && t.Verb == "CREATE" // a trigger: one that is there may be dropped
+	case *syntax.CreateType, *syntax.AlterType:
+		return v.Tables[n.Keyspace] != nil
+	case *syntax.Describe:
+		return true
+	}
+	return false
+}
+
+// Declares says whether write_sharding is among a statement's properties.
+func Declares(with syntax.Properties) bool {
+	return slices.ContainsFunc(with, func(p syntax.Property) bool { return p.Name == catalog.Property })
+}
+
+// HasRules says whether there may be shard rules.
+func (v *View) HasRules() bool { return v.Names.Has(catalog.Keyspace, catalog.RulesTable) }

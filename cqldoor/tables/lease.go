@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tables
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel/evenkeel/catalog"
+	"github.com/evenkeel/evenkeel/cql/syntax"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/deadline"
+	"github.com/evenkeel/evenkeel/fleet"
+	"github.com/evenkeel/evenkeel/registry"
+	"github.com/evenkeel/evenkeel/reshard"
+)
+
+// If other doors use the same store, what this door knows of tables is valid for one lease
+// (package fleet). The poller renews the lease. If the poller is late, the store is slow or the
+// machine was suspended, requests wait until the lease is renewed.
+
+// renewals holds the requests that wait for a new lease.
+type renewals struct {
+	wake    chan struct{}
+	mu      sync.Mutex
+	waiting []chan<- error
+}
+
+// Membership is this door among the other doors of the store: its lease, and the messages between the
+// doors.
+type Membership struct {
+	opts    *Options
+	session *catalog.StoreSession
+	catalog *catalog.Catalog
+	view    *atomic.Pointer[View]
+	state   *States
+	claims  *Claims
+	Nodes   *Nodes
+
+	Lease    *registry.Lease // how long what is known of tables is valid
+	Member   *fleet.Member   // nil: no other door uses the store
+	renewals renewals
+	Beaten   atomic.Pointer[fleet.Seen] // result of the last beat; nil: this door is not registered
+}
+
+// Lapsed says whether the lease has ended. Another door may then have given a table's name to
+// another table.
+func (m *Membership) Lapsed() bool { return !m.Lease.Holds() }
+
+// Renew waits until the door, after this call, has asked the store whether the schema has changed
+// and has read the changes. One question serves all waiting requests.
+func (m *Membership) Renew(ctx context.Context) error {
+	done := make(chan error, 1)
+	m.renewals.mu.Lock()
+	m.renewals.waiting = append(m.renewals.waiting, done)
+	m.renewals.mu.Unlock()
+	select {
+	case m.renewals.wake <- struct{}{}:
+	default:
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ErrLapsed refuses statements on sharded tables while the door cannot renew its lease.
+var ErrLapsed = wire.Errorf(wire.CodeOverloaded, "evenkeel: this door cannot ask the store whether another door has changed the table; the request was not executed")
+
+// NewMember makes this door a member of the fleet, if other doors may use the store.
+func (m *Membership) NewMember(ctx context.Context) error {
+	o := m.opts
+	rows, err := m.session.Query(ctx, wire.One, "SELECT data_center, rack, release_version FROM system.local")
+	if err != nil {
+		return fmt.Errorf("read the data centre of the node: %w", err)
+	}
+	for _, r := range rows {
+		o.Self.DataCentre, o.Self.Rack = string(r["data_center"]), cmp.Or(o.Self.Rack, string(r["rack"]))
+		m.Nodes.release = string(r["release_version"])
+	}
+	m.Nodes.self = o.Self
+	if o.Lease == 0 {
+		return nil
+	}
+	m.Lease.Watch()
+	o.Self.Steps = append(reshard.Steps(), fleet.StepAdopted, fleet.StepForwarded)
+	m.Member = fleet.New(fleet.Options{Session: m.session, Now: o.Now, UUID: o.UUID, Self: o.Self, Lease: o.Lease, Longest: o.Longest, Log: o.Log})
+	return nil
+}
+
+// Beat registers this door with the others, or renews its registration. It returns nil if there
+// is nobody to register with: no other door can use the store, or there is no catalogue and so no
+// sharded table.
+func (m *Membership) Beat(ctx context.Context) (*fleet.Seen, error) {
+	if m.Member == nil {
+		return nil, nil
+	}
+	if !m.view.Load().Present {
+		if there, err := m.catalog.Present(ctx); err != nil || !there {
+			return nil, err
+		}
+	}
+	seen, err := m.Member.Beat(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("register this door: %w", err)
+	}
+	m.Lease.SetLength(seen.Lease)
+	m.Beaten.Store(seen)
+	m.Nodes.Look(m.Lease.Now(), seen.Lease, seen.Doors)
+	return seen, nil
+}
+
+// register registers this door and then reads the version of the store's schema. The lease on
+// what is read afterwards counts from asked.
+func (m *Membership) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
+	err = m.again(ctx, func(ctx context.Context) (err error) {
+		seen, version, asked, err = m.registerOnce(ctx)
+		return err
+	})
+	return seen, version, asked, err
+}
+
+// again calls f, which asks the store, until the store answers.
+//
+// A node of the store that stands still answers nothing, and neither does a node that waits for another
+// one which is dead. So a registered door gives an attempt up after half a lease, while the lease may
+// still be saved, and asks again: the next attempt goes to a node with fewer unanswered requests. Each
+// attempt has twice the time of the one before, for a store that is slow as a whole.
+func (m *Membership) again(ctx context.Context, f func(ctx context.Context) error) error {
+	if m.Beaten.Load() == nil {
+		return f(ctx) // the first attempt creates tables
+	}
+	for limit := m.Lease.Length() / 2; ; limit *= 2 {
+		attempt, cancel := context.WithTimeout(ctx, limit)
+		err := f(attempt)
+		late := attempt.Err() != nil
+		cancel()
+		if err == nil || !late || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (m *Membership) registerOnce(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
+	asked = m.Lease.Now()
+	if seen, err = m.Beat(ctx); err != nil {
+		return nil, version, asked, err
+	}
+	if seen != nil {
+		asked = seen.Asked
+	}
+	version, err = m.catalog.Version(ctx)
+	return seen, version, asked, err
+}
+
+// sameSeen says whether a door that has read a has nothing new to read in b.
+func sameSeen(a, b *fleet.Seen) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Self == b.Self && a.Same(b)
+}
+
+// acknowledge tells the other doors, with the next beat, which generations of tables this door
+// uses. It names a generation only when no request planned on an older one is under way.
+func (m *Membership) acknowledge() {
+	v := m.view.Load()
+	if v.Seen == nil {
+		return
+	}
+	st := m.state.Oldest()
+	generations := map[[16]byte]int64{}
+	for _, p := range v.Seen.Publications {
+		t := st.Table(p.Table.Keyspace, p.Table.Name)
+		switch {
+		case t != nil && t.ID == p.Table.ID && !m.claims.Have(t):
+			// Statements that doors forwarded to the plain table may be under way.
+		case t != nil && t.ID == p.Table.ID:
+			generations[p.Table.ID] = t.Layout.Generation
+		case v.unserved[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}] && st == m.state.Load():
+			generations[p.Table.ID] = p.Generation // this door uses none
+		case t == nil && v.plainSince(p) && st == m.state.Load():
+			generations[p.Table.ID] = p.Generation // the table is plain again, or gone
+		}
+	}
+	m.Member.Acknowledge(v.Seen.Self, generations)
+}
+
+// plainSince reports whether what is published of a table is over: the table has no entry, or one without a
+// change of the plain table that it is.
+func (v *View) plainSince(p fleet.Publication) bool {
+	e := v.Entries[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}]
+	return e == nil || e.ID != p.Table.ID || e.Layout.Generation >= p.Generation && e.Layout.Plain() && e.Change == nil && e.Physical == e.Table
+}
+
+// tell tells the other doors which schema this one uses.
+func (m *Membership) tell(ctx context.Context) {
+	if m.Member == nil {
+		return
+	}
+	if err := m.Member.Tell(ctx, m.view.Load().Version); err != nil {
+		m.opts.Log.Debug("the other doors are told later which schema this one goes by", "error", err)
+	}
+}
+
+// Leave removes the door from the fleet. No request may be under way.
+func (m *Membership) Leave() {
+	if m.Member == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), LeaveLimit)
+	defer cancel()
+	if err := m.Member.Leave(ctx); err != nil {
+		m.opts.Log.Warn("this door cannot report to the other doors that it ends; they will notice", "error", err)
+	}
+}
+
+// LeaveLimit bounds how long a stopping door waits for the store.
+const LeaveLimit = 2 * time.Second
+
+// WaitForDoors waits until no other door uses the older state.
+func (m *Membership) WaitForDoors(ctx context.Context) {
+	if m.Member == nil {
+		return
+	}
+	if alone, err := m.Member.Alone(ctx); err == nil && alone {
+		return
+	}
+	deadline.Sleep(ctx, m.Lease.Length())
+}
+
+// LookEvery returns how often the door checks: at least three times in a lease.
+func (m *Membership) LookEvery() time.Duration {
+	if length := m.Lease.Length(); length > 0 {
+		return min(lookEvery, max(length/3, time.Millisecond))
+	}
+	return lookEvery
+}

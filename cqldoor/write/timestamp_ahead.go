@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package write
+
+import (
+	"math"
+	"time"
+
+	"github.com/evenkeel/evenkeel/cql/analysis"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// checkAhead checks the timestamp of a write that goes to all shards of a key, as a deletion does. It
+// refuses a timestamp more than AheadOfClock ahead of the store's clock, because shards that are announced
+// later would need the write too. It notes any other timestamp in rollovers.deleted.
+func (p *Placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
+	t := w.Table
+	if w.To != nil && w.To.Table.Layout.Strategy == shard.Rollover {
+		t = w.To.Table
+	}
+	if t.Layout.Strategy != shard.Rollover || w.Adds(b) || !rule.On(rule.NothingFromTheFuture) {
+		return nil
+	}
+	stamp := p.timeOf(req, params, b)
+	if ahead := stamp - p.Now().UnixMicro(); ahead > p.Rollovers.AheadOfClock.Microseconds() {
+		return wire.Invalidf("write_sharding: under strategy 'rollover', a deletion, a null, a TTL or a write of a collection goes to the shards that its key has now, and its timestamp is %s ahead of the store's clock: "+
+			"it would have to reach shards that come later; use a timestamp of now, or let the door give it", time.Duration(ahead)*time.Microsecond)
+	}
+	at := p.Rollovers.LatestDeletion(t.PhysicalID(), math.MinInt64)
+	for {
+		last := at.Load()
+		if last >= stamp || at.CompareAndSwap(last, stamp) {
+			return nil
+		}
+	}
+}
