@@ -27,14 +27,14 @@ import (
 type Buckets struct {
 	Catalogue *catalog.Buckets
 	Session   catalog.Session // applies recorded deletions to a bucket that is added for a row that moves
-	Applier   Applies         // applies recorded deletions to a bucket that is added for a client's row
+	Applier   Applier         // applies recorded deletions to a bucket that is added for a client's row
 	UUID      func() [16]byte
 	Known     registry.Recent // buckets that this door has added
 	Latest    Latest          // of reads
 }
 
-// Applies sends physical writes over a client's link, and waits until the store has carried them out.
-type Applies interface {
+// Applier sends physical writes over a client's link, and waits until the store has carried them out.
+type Applier interface {
 	ApplyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error
 }
 

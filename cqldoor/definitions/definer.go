@@ -37,8 +37,8 @@ type Definer struct {
 	View     *atomic.Pointer[tables.View]
 	State    *tables.States
 	Doors    *tables.Membership
-	Rules    *Ruled
-	Explains *Explains
+	Rules    *ShardRules
+	Explains *Explainer
 	Relays   *request.Relays
 	Viewer   *schemaview.Viewer
 	Movers   *Movers       // set by Start

@@ -5,7 +5,7 @@
 //
 // The Definer decides which statements it serves (definer.go), and a change carries one of them out
 // (ddl.go; then one file for each kind). Movers runs the changes of layout in this door (movers.go).
-// Ruled applies the shard rules (shardrules.go), and Explains says what they say of a table.
+// ShardRules applies the shard rules (shardrules.go), and Explainer says what they say of a table.
 //
 // It imports catalog, cql/ddl, cql/describe, cql/schema, cql/store, cql/syntax, cql/value, cql/wire,
 // cqldoor, cqldoor/buckets, cqldoor/mover, cqldoor/plan, cqldoor/request, cqldoor/schemaview,

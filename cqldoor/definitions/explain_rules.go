@@ -20,15 +20,15 @@ type RuleShown struct {
 	Note     string `json:"note,omitempty"`     // how the table differs from what the rules say now, and the way out
 }
 
-// Explains says what the shard rules say of tables.
-type Explains struct {
-	Rules  *Ruled
+// Explainer says what the shard rules say of tables.
+type Explainer struct {
+	Rules  *ShardRules
 	View   *atomic.Pointer[tables.View]
 	Relays *request.Relays
 }
 
 // RuleOf returns what the shard rules say of a table, or nil if they say nothing.
-func (x *Explains) RuleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
+func (x *Explainer) RuleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
 	v := x.View.Load()
 	if !v.HasRules() {
 		return nil, nil
@@ -50,7 +50,7 @@ func (x *Explains) RuleOf(ctx context.Context, table syntax.Name) (*RuleShown, e
 // ExplainPlain answers a PREPARE that asks for the plan of a statement on plain tables. The store
 // prepares the statement, which finds its errors. The answer says what the shard rules say of the
 // tables.
-func (x *Explains) ExplainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
+func (x *Explainer) ExplainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	h := syntax.Target(text)
 	var told *Explanation
 	for _, n := range tablesOf(h, keyspace, text) {
@@ -96,7 +96,7 @@ func tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
 }
 
 // explainCreate returns what the shard rules make of a CREATE TABLE, or nil if they say nothing.
-func (x *Explains) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
+func (x *Explainer) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
 	n := stmt.Name
 	if n.Keyspace == "" {
 		n.Keyspace = keyspace

@@ -31,7 +31,7 @@ type ruling struct {
 
 // of applies the rules to a CREATE TABLE in a keyspace. The statement's own property overrides
 // all rules.
-func (k *Ruled) of(ctx context.Context, keyspace string, stmt *syntax.CreateTable) (*ruling, error) {
+func (k *ShardRules) of(ctx context.Context, keyspace string, stmt *syntax.CreateTable) (*ruling, error) {
 	out := &ruling{stmt: stmt}
 	if tables.Declares(stmt.With) {
 		return out, nil

@@ -11,10 +11,10 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// Ruled applies the shard rules (package shardrules) to CREATE TABLE, as if the statement had the
+// ShardRules applies the shard rules (package shardrules) to CREATE TABLE, as if the statement had the
 // property. The store keeps the rules. The door reads them for each CREATE TABLE, so that all
 // doors use the same, even while somebody replaces them.
-type Ruled struct {
+type ShardRules struct {
 	Catalog *catalog.Catalog
 	Opts    *Options
 }
@@ -24,7 +24,7 @@ var ErrOtherRules = errors.New("this door's shard rules are not those that the d
 
 // Start makes sure that the store has the rules that this door was given. It returns the store's
 // rules, or nil if there are none.
-func (k *Ruled) Start(ctx context.Context) (*shardrules.Rules, error) {
+func (k *ShardRules) Start(ctx context.Context) (*shardrules.Rules, error) {
 	const tries = 10 // attempts when several doors start at the same time
 	for range tries {
 		kept, theirs, err := k.read(ctx)
@@ -61,7 +61,7 @@ func (k *Ruled) Start(ctx context.Context) (*shardrules.Rules, error) {
 }
 
 // read reads the store's rules.
-func (k *Ruled) read(ctx context.Context) (*catalog.Rules, *shardrules.Rules, error) {
+func (k *ShardRules) read(ctx context.Context) (*catalog.Rules, *shardrules.Rules, error) {
 	kept, err := k.Catalog.Rules(ctx)
 	if err != nil || kept == nil {
 		return nil, nil, err
@@ -71,7 +71,7 @@ func (k *Ruled) read(ctx context.Context) (*catalog.Rules, *shardrules.Rules, er
 }
 
 // now returns the present rules.
-func (k *Ruled) now(ctx context.Context) (*shardrules.Rules, error) {
+func (k *ShardRules) now(ctx context.Context) (*shardrules.Rules, error) {
 	_, rules, err := k.read(ctx)
 	if err != nil {
 		return nil, errCatalog(err)

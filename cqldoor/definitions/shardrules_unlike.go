@@ -15,7 +15,7 @@ import (
 )
 
 // Warn logs the tables that differ from the rules.
-func (k *Ruled) Warn(rules *shardrules.Rules, v *tables.View) {
+func (k *ShardRules) Warn(rules *shardrules.Rules, v *tables.View) {
 	if rules.Len() == 0 {
 		return
 	}

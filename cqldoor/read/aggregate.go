@@ -44,7 +44,7 @@ func (x *reader) aggregates() iter.Seq2[fetch, error] {
 					yield(fetch{}, err)
 					return
 				}
-				for _, f := range Placed(g.Place, fs...) {
+				for _, f := range placed(g.Place, fs...) {
 					if !yield(f, nil) {
 						return
 					}

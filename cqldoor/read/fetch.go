@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/deadline"
 )
 
-// Fetcher sends the physical reads of one bound statement for one client.
-type Fetcher struct {
+// fetcher sends the physical reads of one bound statement for one client.
+type fetcher struct {
 	ctx     context.Context
 	reads   *Reads
 	link    store.Forwarder
@@ -31,18 +31,18 @@ type Fetcher struct {
 }
 
 // fanOut returns how many fetches may be in flight.
-func (x *Fetcher) fanOut() int { return max(1, x.reads.FanOut/max(1, x.among)) }
+func (x *fetcher) fanOut() int { return max(1, x.reads.FanOut/max(1, x.among)) }
 
 // progress restarts the request's time limit at each read of an aggregate or of groups. As in
 // Cassandra, these may read any number of rows.
-func (x *Fetcher) progress() {
+func (x *fetcher) progress() {
 	if x.plan != nil && (x.plan.Logical.Selection.Aggregated || x.plan.Logical.Grouped) {
 		deadline.Progress(x.ctx)
 	}
 }
 
 // send queues one physical read. Its response comes to an inbox with the given tag.
-func (x *Fetcher) send(f *fetch, to *inbox, tag int) error {
+func (x *fetcher) send(f *fetch, to *inbox, tag int) error {
 	if err := x.ctx.Err(); err != nil {
 		return err // nobody waits for it any more
 	}
@@ -57,9 +57,9 @@ func (x *Fetcher) send(f *fetch, to *inbox, tag int) error {
 	return nil
 }
 
-// All sends some reads, as many at once as allowed, and returns the rows of all responses in any
+// all sends some reads, as many at once as allowed, and returns the rows of all responses in any
 // order. The rows belong to the caller.
-func (x *Fetcher) All(fetches []fetch) (out [][][]byte, err error) {
+func (x *fetcher) all(fetches []fetch) (out [][][]byte, err error) {
 	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		out = append(out, append([][]byte(nil), cells...))
 		return nil
@@ -80,7 +80,7 @@ func listed(fetches []fetch) iter.Seq2[fetch, error] {
 
 // drain sends reads, taking each one when there is room for it, and calls f for each row. A row
 // is valid only during the call.
-func (x *Fetcher) drain(fetches iter.Seq2[fetch, error], f func(cells [][]byte) error) error {
+func (x *fetcher) drain(fetches iter.Seq2[fetch, error], f func(cells [][]byte) error) error {
 	more, stop := iter.Pull2(fetches)
 	defer stop()
 	in := newInbox(x.version, 0)
@@ -177,7 +177,7 @@ const shardGroup = 10
 
 // group returns how many shards one request may read, at most most. A serial read is of one
 // partition, because Cassandra refuses it for several.
-func (x *Fetcher) group(most int) int {
+func (x *fetcher) group(most int) int {
 	if x.params.Consistency.IsSerial() {
 		return 1
 	}

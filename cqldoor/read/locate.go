@@ -19,8 +19,8 @@ type fetch struct {
 	at scatter.Place
 }
 
-// Placed returns reads that should go to one place.
-func Placed(at scatter.Place, all ...plan.Fetch) []fetch {
+// placed returns reads that should go to one place.
+func placed(at scatter.Place, all ...plan.Fetch) []fetch {
 	out := make([]fetch, len(all))
 	for i, f := range all {
 		out[i] = fetch{f, at}
@@ -29,12 +29,12 @@ func Placed(at scatter.Place, all ...plan.Fetch) []fetch {
 }
 
 // split returns a read of each shard.
-func (f *fetch) split() []fetch { return Placed(f.at, f.Fetch.Split()...) }
+func (f *fetch) split() []fetch { return placed(f.at, f.Fetch.Split()...) }
 
 // nodes returns a function that returns the nodes of a shard of a logical partition, as
 // store.Locator does, or nil if the store does not know its nodes. A result is valid until the next
 // call.
-func (x *Fetcher) nodes(key [][]byte) func(shard int) (all []int, best int) {
+func (x *fetcher) nodes(key [][]byte) func(shard int) (all []int, best int) {
 	l, ok := x.reads.Store.(store.Locator)
 	if !ok || len(key) == 0 {
 		return nil
@@ -50,14 +50,14 @@ func (x *Fetcher) nodes(key [][]byte) func(shard int) (all []int, best int) {
 }
 
 // together parts shards of a logical partition into those that one request asks, at most so many.
-func (x *Fetcher) together(key [][]byte, shards []int, most int) []scatter.Group {
+func (x *fetcher) together(key [][]byte, shards []int, most int) []scatter.Group {
 	return scatter.Together(shards, most, x.nodes(key))
 }
 
 // to returns the context of a read. If the read is of several shards, the context names the nodes
 // that it should go to. A read of one shard binds all of its partition key, by which the store finds
 // the node itself.
-func (x *Fetcher) to(f *fetch) context.Context {
+func (x *fetcher) to(f *fetch) context.Context {
 	ctx := x.shardsKnown(f.Shards)
 	if len(f.Shards) < 2 || f.at.Node == scatter.Nowhere {
 		return ctx

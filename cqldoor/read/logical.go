@@ -252,7 +252,7 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 				done <- answer{err: fmt.Errorf("read: read static columns: %v", p)}
 			}
 		}()
-		rows, err := x.All(fetches)
+		rows, err := x.all(fetches)
 		done <- answer{rows, err}
 	}()
 	return present, func() (statics [][]byte, err error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // fan returns the counts of a reader's requests to the store, or nil if they are not counted.
-func (x *Fetcher) fan() *observe.Fan {
+func (x *fetcher) fan() *observe.Fan {
 	if e, ok := x.link.(*request.Coordinator); ok {
 		return &e.Fan
 	}
@@ -18,7 +18,7 @@ func (x *Fetcher) fan() *observe.Fan {
 }
 
 // shardsKnown returns the reader's context after it has told the request's span the shards.
-func (x *Fetcher) shardsKnown(shards []int) context.Context {
+func (x *fetcher) shardsKnown(shards []int) context.Context {
 	e, ok := x.link.(*request.Coordinator)
 	return observe.WithShards(x.ctx, ok && e.Span != nil, shards)
 }

@@ -16,7 +16,7 @@ import (
 
 // merger reads the rows of segments, merged from their shards.
 type merger struct {
-	Fetcher
+	fetcher
 	width  *atomic.Int64 // see rowWidth
 	ahead  *ahead        // what is known of the next rows
 	survey survey        // what is known of the next partitions
@@ -275,10 +275,10 @@ func (x *merger) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]fetch,
 	}
 	if e.keys {
 		all, err := x.plan.KeyFetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
-		return Placed(f.Place, all...), err
+		return placed(f.Place, all...), err
 	}
 	all, err := x.plan.Fetches(x.bound, e.Segment, f.Shards, after, upto, f.Limit)
-	return Placed(f.Place, all...), err
+	return placed(f.Place, all...), err
 }
 
 // short says whether some shard of the request has fewer rows than were asked for.

@@ -4,14 +4,17 @@ package read
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/cqldoor/request"
+	"github.com/evenkeel/evenkeel/scatter"
 )
 
 // reader reads the logical partitions of one bound statement for one client.
@@ -24,10 +27,10 @@ type reader struct {
 	total int                 // how many rows of all partitions will probably be wanted; 0: all
 }
 
-// NewReader returns a reader for a request of a client. p and b may be nil: then the caller names the fetches.
-func (r *Reads) NewReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
+// newReader returns a reader for a request of a client. p and b may be nil: then the caller names the fetches.
+func (r *Reads) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
 	x := &reader{dir: r.Buckets.Directory(ctx)}
-	x.Fetcher = Fetcher{ctx: ctx, reads: r, link: request.Forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.RetryFor), memory: request.NewMemory(ctx)}
+	x.fetcher = fetcher{ctx: ctx, reads: r, link: request.Forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.RetryFor), memory: request.NewMemory(ctx)}
 	if r.Timeout > 0 {
 		x.hurry = r.Now().Add(r.Timeout / 2)
 	}
@@ -43,6 +46,20 @@ func (r *Reads) NewReader(ctx context.Context, l store.Link, v wire.Version, par
 	}
 	x.params.SetSkipMetadata(true)
 	return x
+}
+
+// Shards returns the shards that a physical read for a client shows, in any order. The read selects the shard column first.
+func (r *Reads) Shards(ctx context.Context, req *cqldoor.Request, params *wire.Params, f plan.Fetch) (shards []int, err error) {
+	x := r.newReader(ctx, req.Link, req.Version, params, nil, nil)
+	err = x.drain(listed(placed(scatter.Unplaced, f)), func(cells [][]byte) error {
+		shard, ok := shardValue(cells[0])
+		if !ok {
+			return fmt.Errorf("read: a read of shards brought a shard of %d bytes", len(cells[0]))
+		}
+		shards = append(shards, shard)
+		return nil
+	})
+	return shards, err
 }
 
 // hurried says that a page should end soon. The next page of a statement that names many partitions with few

@@ -66,7 +66,7 @@ func (r *Reads) Read(ctx context.Context, req *cqldoor.Request, s *request.State
 			e.Shards = len(s.Sel.Table.Shards(b.Keys.At(0)))
 		}
 	}
-	x := r.NewReader(ctx, req.Link, req.Version, params, s.Sel, b)
+	x := r.newReader(ctx, req.Link, req.Version, params, s.Sel, b)
 	defer x.memory.Close()
 	out := &output{s: s, b: b, memory: x.memory, granted: request.ShortRead}
 	out.begin(req.Version, params, metadataID)

@@ -119,7 +119,7 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 			at = 0
 		} else if shard := wire.CellAt(rows.Raw, bounds[s.layout.shard]); at < 0 || !bytes.Equal(shard, before) {
 			done()
-			n, ok := ShardValue(shard)
+			n, ok := shardValue(shard)
 			if at, before = slices.Index(shards, n), shard; !ok || at < 0 {
 				return fmt.Errorf("read: a fetch brought a row of a shard that was not asked")
 			}
@@ -262,8 +262,8 @@ func (s *rowset) release() {
 	*s = rowset{}
 }
 
-// ShardValue decodes the value of a shard column. It returns false for a value of another length.
-func ShardValue(b []byte) (int, bool) {
+// shardValue decodes the value of a shard column. It returns false for a value of another length.
+func shardValue(b []byte) (int, bool) {
 	if len(b) != 4 {
 		return 0, false
 	}

@@ -120,7 +120,7 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 	t := s.by
 	limit := walkChunk
 	for {
-		rows, err := s.All(Placed(scatter.Unplaced, s.plan.Walk(t, r, limit)))
+		rows, err := s.all(placed(scatter.Unplaced, s.plan.Walk(t, r, limit)))
 		if err != nil {
 			return false, err
 		}

@@ -96,7 +96,7 @@ func (x ownerOf) probe(ranked []plan.Ranked, limit int, f func(clustering [][]by
 	}
 	return x.drain(listed(fetches), func(cells [][]byte) error {
 		last := len(cells) - 1
-		shard, ok := ShardValue(cells[last])
+		shard, ok := shardValue(cells[last])
 		r := of[shard]
 		if !ok || r == nil {
 			return fmt.Errorf("read: a probe of %s.%s brought no shard that was asked", x.plan.Table.Keyspace, x.plan.Table.Name)

@@ -71,7 +71,7 @@ func (x *reader) look(i int) error {
 		return err
 	}
 	found := make([][]int, n)
-	err = x.drain(listed(Placed(scatter.Unplaced, reads...)), func(cells [][]byte) error {
+	err = x.drain(listed(placed(scatter.Unplaced, reads...)), func(cells [][]byte) error {
 		key, shard, ok := t.Met(cells)
 		i, named := at[string(plan.AppendKey(nil, key))]
 		if !ok || !named || i >= n || !slices.Contains(shards, shard) {

@@ -65,7 +65,7 @@ func (a *ask) split() []ask {
 
 // later makes the inbox report after a while that a request is due. It returns false if the time
 // for repeating ends before.
-func (x *Fetcher) later(a *ask, in *inbox, tag int) bool {
+func (x *fetcher) later(a *ask, in *inbox, tag int) bool {
 	wait := a.wait/2 + time.Duration(x.reads.IntN(int(a.wait/2))) // at another time than requests refused together with this one
 	if time.Now().Add(wait).After(x.patience) {
 		return false

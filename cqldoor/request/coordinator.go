@@ -51,7 +51,7 @@ type Coordinator struct {
 
 	mu       sync.Mutex
 	asked    bool    // a statement was sent, so the store has checked the client's rights
-	needs    []need  // what the client must be allowed to do
+	needs    []Need  // what the client must be allowed to do
 	alone    bool    // the client's request is one statement, even if the door's is a batch
 	batch    Batched // the client's batch, if it sent one that the door changes
 	warnings []string

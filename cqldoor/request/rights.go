@@ -17,14 +17,14 @@ import (
 // The store checks the rights of a client with each statement that the door sends for it. If the door sends none,
 // or refuses the client's statement itself, it first asks the store by a statement that reaches no partition.
 
-// need is the permission to read or write a sharded table.
-type need struct {
+// Need is the permission to read or write a sharded table.
+type Need struct {
 	table  *plan.Table
 	writes bool
 }
 
 // Needed notes a permission that the client needs for its request. The door calls it before it sends anything.
-func Needed(req *cqldoor.Request, n need) {
+func Needed(req *cqldoor.Request, n Need) {
 	if e, ok := req.Link.(*Coordinator); ok {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -55,7 +55,7 @@ func (e *Coordinator) Ask(ctx context.Context, v wire.Version, always bool) erro
 }
 
 // Permitted asks the store whether the owner of a link has some permissions.
-func Permitted(ctx context.Context, l store.Link, v wire.Version, needs []need) error {
+func Permitted(ctx context.Context, l store.Link, v wire.Version, needs []Need) error {
 	for _, n := range needs {
 		q := wire.Query{Text: []byte(n.text()), Params: wire.Params{Consistency: wire.LocalOne}}
 		if _, err := store.Call(ctx, l, v, wire.Message{Op: wire.OpQuery, Body: wire.AppendQuery(nil, v, &q)}); err != nil {
@@ -69,7 +69,7 @@ func Permitted(ctx context.Context, l store.Link, v wire.Version, needs []need) 
 // refuses the statement. So only clients with these rights may see the error.
 type Refusal struct {
 	error
-	needs []need
+	needs []Need
 }
 
 // Unwrap returns the error without the rights.
@@ -91,7 +91,7 @@ func Judged(ctx context.Context, req *cqldoor.Request, err error) error {
 }
 
 // text returns a statement that needs the permission and reaches no partition.
-func (n need) text() string {
+func (n Need) text() string {
 	t := n.table
 	name := t.Physical()
 	var where []syntax.Relation

@@ -108,7 +108,7 @@ func planStatement(st *tables.State, keyspace, text string, tree syntax.Statemen
 	case *analysis.Select:
 		t := st.Table(a.Table.Keyspace, a.Table.Name)
 		if s.Sel, err = plan.NewSelect(t, tree.(*syntax.Select), a); err != nil {
-			return nil, &Refusal{err, []need{{t, false}}}
+			return nil, &Refusal{err, []Need{{t, false}}}
 		}
 		s.MetadataID = md5.Sum(EncodeColumns(wire.V5, s.Head.Table, a.Columns).Specs)
 	case *analysis.Write:
@@ -194,14 +194,14 @@ func (s *Statement) Wrong(err error) error {
 }
 
 // Needs returns the permissions that the store wants for the statement.
-func (s *Statement) Needs() []need {
+func (s *Statement) Needs() []Need {
 	switch {
 	case s.Sel != nil:
-		return []need{{s.Sel.Table, false}}
+		return []Need{{s.Sel.Table, false}}
 	case s.Write != nil:
 		return WriteNeeds(s.Write)
 	}
-	var all []need
+	var all []Need
 	for _, w := range s.Batch.Writes {
 		all = append(all, WriteNeeds(w)...)
 	}
@@ -234,21 +234,21 @@ func (s *Statement) writes() []*plan.Write {
 }
 
 // WriteNeeds returns the permissions that the store wants for a write.
-func WriteNeeds(w *plan.Write) []need { return needsOf(w.Table, w.Logical) }
+func WriteNeeds(w *plan.Write) []Need { return needsOf(w.Table, w.Logical) }
 
-func needsOf(t *plan.Table, w *analysis.Write) []need {
+func needsOf(t *plan.Table, w *analysis.Write) []Need {
 	if w.Conditional() {
-		return []need{{t, false}, {t, true}}
+		return []Need{{t, false}, {t, true}}
 	}
-	return []need{{t, true}}
+	return []Need{{t, true}}
 }
 
 // batchNeeds returns the permissions to write the sharded tables of a batch.
-func batchNeeds(s *tables.State, b *syntax.Batch, keyspace string) (all []need) {
+func batchNeeds(s *tables.State, b *syntax.Batch, keyspace string) (all []Need) {
 	for _, child := range b.Statements {
 		n := tableOf(child, keyspace)
-		if t := s.Table(n.Keyspace, n.Name); t != nil && !slices.Contains(all, need{t, true}) {
-			all = append(all, need{t, true})
+		if t := s.Table(n.Keyspace, n.Name); t != nil && !slices.Contains(all, Need{t, true}) {
+			all = append(all, Need{t, true})
 		}
 	}
 	return all

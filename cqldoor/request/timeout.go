@@ -25,7 +25,7 @@ func (e *Coordinator) late(req *cqldoor.Request) *wire.Error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if slices.ContainsFunc(e.needs, func(n need) bool { return n.writes }) {
+	if slices.ContainsFunc(e.needs, func(n Need) bool { return n.writes }) {
 		err.Code, err.WriteType = wire.CodeWriteTimeout, wire.WriteSimple
 	}
 	return err

@@ -26,7 +26,7 @@ func TestStoredStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &Coordinator{needs: []need{{table: table}}}
+	e := &Coordinator{needs: []Need{{table: table}}}
 	for in, want := range map[string]string{
 		"Read 7 live rows and 2000 tombstone cells for query SELECT * FROM ks.stored WHERE p, shard = ('\n (see it)', 1) LIMIT 100; token -9 (see tombstone_warn_threshold)": "Read 7 live rows and 2000 tombstone cells for query on ks.t (see tombstone_warn_threshold)",
 		"3 nodes scanned over 9 tombstones and aborted the query SELECT * FROM ks.stored WHERE shard = 1 (see tombstone_failure_threshold)":                                  "3 nodes scanned over 9 tombstones and aborted the query on ks.t (see tombstone_failure_threshold)",

@@ -56,7 +56,7 @@ func (x *preparer) explain(ctx context.Context, s *request.Statement) ([]byte, e
 // preparer answers PREPAREs of statements on sharded tables.
 type preparer struct {
 	cache    *request.PlanCache
-	explains *definitions.Explains
+	explains *definitions.Explainer
 	binder   *request.Binder
 	buckets  *buckets.Buckets
 }

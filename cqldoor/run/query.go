@@ -19,7 +19,7 @@ import (
 type queries struct {
 	schema     *tables.Schemas
 	definer    *definitions.Definer
-	explains   *definitions.Explains
+	explains   *definitions.Explainer
 	doors      *tables.Membership
 	cache      *request.PlanCache
 	state      *tables.States

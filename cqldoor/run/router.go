@@ -140,8 +140,8 @@ func New(o Options) *Router {
 	doors, shown := r.schema.Doors, &r.schema.View
 	r.relays = &request.Relays{Cache: r.cache, View: shown, Requests: o.Requests}
 	defines := &definitions.Options{Options: of, Timeuuid: o.Timeuuid, Takeover: o.Takeover, Hints: o.Hints, Rules: o.Rules, ReplaceRules: o.ReplaceRules}
-	rules := &definitions.Ruled{Catalog: r.schema.Catalog, Opts: defines}
-	explain := &definitions.Explains{Rules: rules, View: shown, Relays: r.relays}
+	rules := &definitions.ShardRules{Catalog: r.schema.Catalog, Opts: defines}
+	explain := &definitions.Explainer{Rules: rules, View: shown, Relays: r.relays}
 	r.definer = &definitions.Definer{Limit: definitions.ChangeLimit, Opts: defines, Cache: r.cache, Schemas: r.schema, Catalog: r.schema.Catalog, View: shown, State: r.state, Doors: doors,
 		Rules: rules, Explains: explain, Relays: r.relays,
 		Viewer: &schemaview.Viewer{Schemas: r.schema, View: shown, Doors: doors, Cache: r.cache, Binder: bind, Longest: request.MaxResult}}

@@ -7,6 +7,6 @@
 // during a change of layout goes to both places (moving.go).
 //
 // It imports cql/analysis, cql/eval, cql/store, cql/wire, cqldoor, cqldoor/buckets,
-// cqldoor/internal/rule, cqldoor/plan, cqldoor/read, cqldoor/request, cqldoor/rollover, scatter and
+// cqldoor/internal/rule, cqldoor/plan, cqldoor/read, cqldoor/request, cqldoor/rollover and
 // shard.
 package write

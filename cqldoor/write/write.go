@@ -4,7 +4,6 @@ package write
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/eval"
@@ -15,7 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/cqldoor/read"
 	"github.com/evenkeel/evenkeel/cqldoor/request"
-	"github.com/evenkeel/evenkeel/scatter"
 )
 
 // Writer executes writes that are not passed on unchanged, and answers them.
@@ -141,20 +139,15 @@ func (r *Writer) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Wr
 // marked reports whether a shard other than that of the static columns has a row with a marker. It
 // asks the shards that have rows, one by one: mostly the first of them has one.
 func (r *Writer) marked(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, key [][]byte) (bool, error) {
-	x := r.Reads.NewReader(ctx, req.Link, req.Version, params, nil, nil)
 	f, err := w.Table.Exists(key)
 	if err != nil {
 		return false, err
 	}
-	shards, err := x.All(read.Placed(scatter.Unplaced, f))
+	shards, err := r.Reads.Shards(ctx, req, params, f)
 	if err != nil {
 		return false, err
 	}
-	for _, cells := range shards {
-		shard, ok := read.ShardValue(cells[0])
-		if !ok {
-			return false, fmt.Errorf("write: a read of the shards of %s.%s brought none", w.Table.Keyspace, w.Table.Name)
-		}
+	for _, shard := range shards {
 		if shard == w.Table.Home(key) {
 			continue
 		}
