@@ -99,15 +99,11 @@ func (s *serveCmd) withCQLCache(ctx context.Context, c *cqlSide, log *slog.Logge
 	}
 	o := cqlcache.Options{Store: c.store, Size: s.cacheSize(), TTL: s.CacheTTL, Log: log}
 	if len(s.Cassandra) > 0 {
-		o.Settle = clusterSettles
+		o.Settle = cqlcache.ClusterSettles
 	}
 	c.cache, err = cqlcache.New(ctx, o)
 	return err
 }
-
-// clusterSettles is how long a read of a cluster at ONE may miss a write, as long as no node
-// fails.
-const clusterSettles = 3 * time.Second
 
 // cqlCacheMetrics are the metrics of the CQL door's cache.
 var cqlCacheMetrics = []countMetric[cqlcache.Stats]{

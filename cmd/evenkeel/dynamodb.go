@@ -87,7 +87,7 @@ func (s *serveCmd) openDynamoDB(ctx context.Context, db *storage.DB, log *slog.L
 	front, settle, region := dynamodoor.Store(nil), time.Duration(0), ""
 	if s.DynamoDB != "" {
 		front, err = d.openEndpoint(ctx, s, keys, log)
-		settle = endpointSettles
+		settle = cache.EndpointSettles
 	} else {
 		front, err = d.openEngine(ctx, s, db, keys, log)
 	}

@@ -41,9 +41,6 @@ type endpointFlags struct {
 // change. All doors of an endpoint use the same value.
 const endpointLease = 2 * time.Second
 
-// endpointSettles is how long an eventually consistent read of an endpoint may miss a write.
-const endpointSettles = 3 * time.Second
-
 // withoutDynamoDB says whether serve has no DynamoDB door.
 func (s *serveCmd) withoutDynamoDB() bool {
 	return s.ListenDynamoDB == "off" || s.ListenDynamoDB == "" && len(s.Cassandra) > 0 && s.DynamoDB == ""

@@ -41,6 +41,10 @@ type Options struct {
 // MinSize is the least Size: 1 MiB.
 const MinSize = 1 << 20
 
+// ClusterSettles is Options.Settle for a cluster: how long a read at ONE may miss a write, as long as no
+// node fails.
+const ClusterSettles = 3 * time.Second
+
 // Cache is a store with a cache. It is safe for concurrent use.
 type Cache struct {
 	store   store.Store

@@ -19,7 +19,7 @@
 //
 // # How the second promise is kept
 //
-// Package fence counts the writes. Its keys here are partition keys. A prepared write whose
+// Package cachefence counts the writes. Its keys here are partition keys. A prepared write whose
 // markers bind the whole key counts as a write to that partition. Any other prepared write, a
 // write sent as text, and TRUNCATE count as writes to the table. Requests that the cache cannot
 // read, and all DDL, here or announced by an event, count as writes to anything.
@@ -28,5 +28,5 @@
 // statement with USING TTL was prepared or sent here. An answer does not say when its cells
 // expire.
 //
-// It imports cql/store, cql/syntax, cql/wire and fence.
+// It imports cql/store, cql/syntax, cql/wire and cachefence.
 package cache

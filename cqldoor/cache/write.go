@@ -70,7 +70,7 @@ func (c *Cache) aim(l *link, req wire.Message) *write {
 
 // add adds what one statement may write to.
 func (c *Cache) add(w *write, st *statement, values *wire.Values) {
-	if st.table == nil {
+	if st.table == nil { // classify gives a batch as text no table
 		w.all = true
 		return
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/fleet"
@@ -170,7 +170,7 @@ func (a *adoptions) adopt(ctx context.Context, one *adoption) error {
 		if errors.Is(err, context.Canceled) {
 			return wire.Invalidf("write_sharding: the adoption of table %s was ended, by 'rollback' or because the door stops; the table is as it was", one.entry)
 		}
-		var m *carrier.Misplaced
+		var m *mover.Misplaced
 		switch {
 		case !errors.As(err, &m):
 			return err
@@ -231,7 +231,7 @@ func (a *adoptions) unchanged(ctx context.Context, one *adoption) error {
 
 // against returns the reasons against an adoption that lie in the table's definition.
 func (m *Movers) against(ctx context.Context, ks *schema.Keyspace, t *schema.Table, l *shard.Layout) ([]string, error) {
-	why := carrier.RefuseAdoption(ks, t, l)
+	why := mover.RefuseAdoption(ks, t, l)
 	more, err := m.Mover.Unseen(ctx, t)
 	return append(why, more...), err
 }
@@ -270,7 +270,7 @@ func (c *adopting) adopt(ctx context.Context, stmt *syntax.AlterTable) error {
 	}
 	physical := s.Table(c.keyspace, c.table)
 	if physical != nil && c.t == nil {
-		if err := c.mayAlter(ctx, &tables.Sharded{Entry: carrier.Plain(physical), Physical: physical}); err != nil {
+		if err := c.mayAlter(ctx, &tables.Sharded{Entry: mover.Plain(physical), Physical: physical}); err != nil {
 			return err
 		}
 	}
@@ -295,11 +295,11 @@ func (c *adopting) adopt(ctx context.Context, stmt *syntax.AlterTable) error {
 		}
 		one.entry, one.again = c.t.Entry, true
 	} else {
-		one.entry = carrier.Plain(physical)
+		one.entry = mover.Plain(physical)
 		one.entry.State, one.entry.Layout, one.entry.Statement = registry.Active, layout, describe.Stated(logical)
 		// No generation of an earlier adoption is used again.
 		layout.Generation = c.Schemas.Clock.Now().UnixMicro()
-		layout.Used, one.entry.Adopted = max(carrier.UsedByHand, layout.Last()), layout.Generation
+		layout.Used, one.entry.Adopted = max(mover.UsedByHand, layout.Last()), layout.Generation
 		if err := c.refuseAdoption(ctx, one); err != nil {
 			return err
 		}

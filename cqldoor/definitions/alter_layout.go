@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
-	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
@@ -66,7 +66,7 @@ func (c *change) alterLayout(ctx context.Context, t *tables.Sharded, stmt *synta
 			return wire.Invalidf("write_sharding: 'change': '%s' stands alone", order)
 		}
 		if order != changeStatus {
-			if err := c.Movers.Mover.Give(ctx, e.Keyspace, e.Table, carrier.Order(order)); err != nil {
+			if err := c.Movers.Mover.Give(ctx, e.Keyspace, e.Table, mover.Order(order)); err != nil {
 				return err
 			}
 			if e, err = c.Catalog.Entry(ctx, e.Keyspace, e.Table); err != nil || e == nil {

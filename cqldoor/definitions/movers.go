@@ -10,7 +10,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/catalog"
 	"github.com/evenkeel/evenkeel/cql/syntax"
-	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/deadline"
 	"github.com/evenkeel/evenkeel/fleet"
@@ -24,7 +24,7 @@ type Movers struct {
 	x       *tables.Schemas
 	Self    [16]byte
 	began   time.Time
-	Mover   *carrier.Mover
+	Mover   *mover.Mover
 	session *catalog.StoreSession
 
 	adoptions *adoptions
@@ -38,9 +38,9 @@ type Movers struct {
 const watchEvery = 500 * time.Millisecond
 
 // NewMovers returns the movers of a door. run starts them.
-func NewMovers(o *Options, x *tables.Schemas, rollovers carrier.Rollovers, announce carrier.Announce) *Movers {
+func NewMovers(o *Options, x *tables.Schemas, rollovers mover.Rollovers, announce mover.Announce) *Movers {
 	m := &Movers{opts: o, x: x, Self: x.Opts.UUID(), began: x.Opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.Opts.Store)}
-	m.Mover = carrier.New(carrier.Options{Store: x.Opts.Store, Session: m.session, Catalogue: x.Catalog, Doors: m,
+	m.Mover = mover.New(mover.Options{Store: x.Opts.Store, Session: m.session, Catalogue: x.Catalog, Doors: m,
 		Now: x.Opts.Now, Stamps: x.Clock.Now, Self: m.Self, Lease: x.Doors.Lease.Length, Hints: o.Hints, Buckets: announce, Rollovers: rollovers, Clients: clientsOf(x.Opts.Requests), Log: x.Opts.Log})
 	m.adoptions = newAdoptions(x, m)
 	return m
@@ -67,7 +67,7 @@ func (m *Movers) Run(ctx context.Context) {
 
 // sign is a sign of life of a change's mover.
 type sign struct {
-	beat  carrier.Beat
+	beat  mover.Beat
 	since time.Time
 }
 
@@ -204,11 +204,11 @@ func (m *Movers) Gone(ctx context.Context, e *catalog.Entry) error {
 
 // clientsOf returns a function that returns how the door has served clients' reads and writes. It
 // returns nil if nothing is measured.
-func clientsOf(all *observe.Requests) func() carrier.Served {
+func clientsOf(all *observe.Requests) func() mover.Served {
 	if all == nil {
 		return nil
 	}
-	return func() (s carrier.Served) {
+	return func() (s mover.Served) {
 		for _, t := range all.All() {
 			t.Each(func(operation string, took observe.Snapshot) {
 				switch operation {

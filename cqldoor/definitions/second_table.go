@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/buckets"
-	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/fleet"
@@ -41,7 +41,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if table == nil || table.View != nil {
 		return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
 	}
-	if err := c.mayAlter(ctx, &tables.Sharded{Entry: carrier.Plain(table), Physical: table}); err != nil {
+	if err := c.mayAlter(ctx, &tables.Sharded{Entry: mover.Plain(table), Physical: table}); err != nil {
 		return err
 	}
 	if len(stmt.With) > 1 {
@@ -54,7 +54,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 			return wire.Invalidf("write_sharding: 'change': '%s' stands alone", order)
 		}
 		name := syntax.Name{Keyspace: table.Keyspace, Name: table.Name}
-		if order == string(carrier.Rollback) && c.Movers.adoptions.stop(name) {
+		if order == string(mover.Rollback) && c.Movers.adoptions.stop(name) {
 			c.void()
 			return nil
 		}
@@ -71,7 +71,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 			return errCatalog(err)
 		}
 		if e == nil {
-			e = carrier.Plain(table)
+			e = mover.Plain(table)
 		}
 		status, err := c.Movers.Mover.Status(ctx, e)
 		if err != nil {
@@ -83,7 +83,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if len(declared) == 0 {
 		return wire.Invalidf("write_sharding: table %s.%s is plain already", table.Keyspace, table.Name)
 	}
-	if err := declared.fitsPlain(carrier.Plain(table)); err != nil {
+	if err := declared.fitsPlain(mover.Plain(table)); err != nil {
 		return err
 	}
 	asked, warnings, err := declared.layout(table)
@@ -101,7 +101,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 		against = append(against, "this router does not know what its doors have forwarded")
 	}
 	if order == changePlan {
-		o, err := c.Movers.Mover.OutlookOfSecond(ctx, carrier.Plain(table), s.Keyspaces[c.keyspace], table, asked, against...)
+		o, err := c.Movers.Mover.OutlookOfSecond(ctx, mover.Plain(table), s.Keyspaces[c.keyspace], table, asked, against...)
 		if err != nil {
 			return err
 		}

@@ -3,12 +3,9 @@
 package request
 
 import (
-	"cmp"
 	"crypto/md5"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"weak"
 
 	"github.com/evenkeel/evenkeel/cql/analysis"
@@ -128,26 +125,6 @@ func planStatement(st *tables.State, keyspace, text string, tree syntax.Statemen
 		}
 	}
 	return s, nil
-}
-
-// namesShardColumn says in an error about a statement that names the shard column of an adopted table what has
-// become of the column: the application knew it.
-func namesShardColumn(s *tables.State, err error, text, keyspace string) error {
-	var e *wire.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	for n := range syntax.Tables(text) {
-		t := s.Table(cmp.Or(n.Keyspace, keyspace), n.Name)
-		if t == nil || t.Adopted == 0 || !strings.HasPrefix(e.Message, "Undefined column name "+Identifier(t.Layout.Column)+" in") {
-			continue
-		}
-		told := *e
-		told.Message += fmt.Sprintf(" (write_sharding: table %s.%s was sharded by hand by its column %s, and is adopted: evenkeel fills that in and hides it; leave it out)",
-			t.Keyspace, t.Name, Identifier(t.Layout.Column))
-		return &told
-	}
-	return err
 }
 
 // SyntaxError returns a parser's error in the form for clients. Cassandra reports some mistakes

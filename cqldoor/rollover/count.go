@@ -38,7 +38,7 @@ type sum struct {
 	rows, bytes  int64
 }
 
-// fills are the fills of the keys that were written lately. Their number is bounded: a door
+// Fills are the fills of the keys that were written lately. Their number is bounded: a door
 // forgets the keys that were not written for longest.
 type Fills struct {
 	parts [16]fillsPart // by hash of the key, so that connections seldom wait for each other
@@ -78,7 +78,7 @@ func (a *Fills) count(w *Tally) *fill {
 	return f
 }
 
-// writtenBytes returns the number of bytes of the keys and values of a write.
+// writtenBytes returns the number of bytes of the keys and values of a write. shard.Fill says how full they make a shard.
 func writtenBytes(key []byte, b *analysis.BoundWrite) int64 {
 	n := len(key)
 	for _, row := range b.Rows.All() {

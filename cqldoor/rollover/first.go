@@ -6,16 +6,16 @@ import (
 	"context"
 
 	"github.com/evenkeel/evenkeel/catalog"
-	carrier "github.com/evenkeel/evenkeel/cqldoor/mover"
+	"github.com/evenkeel/evenkeel/cqldoor/mover"
 	"github.com/evenkeel/evenkeel/shard"
 )
 
 // This file gives the keys of a table their first shards, for the mover that gives the table strategy
 // rollover. The mover says when.
 
-var _ carrier.Rollovers = (*Rollovers)(nil)
+var _ mover.Rollovers = (*Rollovers)(nil)
 
-// Rolled implements carrier.Rollovers.
+// Rolled implements mover.Rollovers.
 func (o *Rollovers) Rolled(table [16]byte) *shard.Rolled {
 	o.reading.Lock()
 	defer o.reading.Unlock()
@@ -25,7 +25,7 @@ func (o *Rollovers) Rolled(table [16]byte) *shard.Rolled {
 	return nil
 }
 
-// Written implements carrier.Rollovers. While the lease holds, this door knows every shard that is open: the door
+// Written implements mover.Rollovers. While the lease holds, this door knows every shard that is open: the door
 // that opened it had announced it a lease before. After that it reads the log again.
 func (o *Rollovers) Written(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
 	if o.x.Doors.Lease.Holds() {
@@ -36,7 +36,7 @@ func (o *Rollovers) Written(ctx context.Context, table [16]byte) (*shard.Rolled,
 	return o.catchUp(ctx, table)
 }
 
-// Announce implements carrier.Rollovers.
+// Announce implements mover.Rollovers.
 func (o *Rollovers) Announce(ctx context.Context, table [16]byte, key []byte, n int) error {
 	from := int64(shard.Always)
 	return o.append(ctx, table, func(has *shard.Rolled) *catalog.Rollover {
@@ -49,7 +49,7 @@ func (o *Rollovers) Announce(ctx context.Context, table [16]byte, key []byte, n 
 	})
 }
 
-// Open implements carrier.Rollovers. Deletions that do not reach the shards were sent before the mover's barrier.
+// Open implements mover.Rollovers. Deletions that do not reach the shards were sent before the mover's barrier.
 // Clients' cells go to the shards only if they are later than all of these deletions.
 func (o *Rollovers) Open(ctx context.Context, table [16]byte, key []byte, n int) error {
 	return o.append(ctx, table, func(has *shard.Rolled) *catalog.Rollover {

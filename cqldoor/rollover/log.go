@@ -111,7 +111,7 @@ func (o *Rollovers) OfEntries(ctx context.Context, entries []*catalog.Entry) (ma
 }
 
 // CatchUpAll reads the new entries of all logs. If there are any, it publishes a new State. Without a
-// log it does not wait for a refresh that runs.
+// log it does not wait for a refresh that runs. tables.Schemas calls it about once a second (cqldoor/tables/poll.go).
 func (o *Rollovers) CatchUpAll(ctx context.Context) error {
 	if !rollsOver(o.x.State.Load()) {
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // Under strategy rollover, each partition key has a current shard. An insert or update goes there,
 // unless it is one that must reach all shards of the key (see checkAhead). When a door estimates that
-// the current shard will soon be full (next.go), it adds the next shard in two steps:
+// the current shard will soon be full (fullness.go), it adds the next shard in two steps:
 //
 //  1. It announces the shard: it appends an entry with the shard's opening to the directory
 //     (catalog.Rollovers). The opening is a time in the future. Every door reads new entries when it
@@ -50,7 +50,7 @@ const (
 	// clockSkew is the largest difference between the store's times as two doors know them.
 	clockSkew = time.Second
 
-	// openingMargin is the first value of rollovers.margin.
+	// openingMargin is the first value of Rollovers.Margin.
 	openingMargin = 20 * time.Millisecond
 )
 
@@ -67,7 +67,7 @@ type Rollovers struct {
 
 	Margin atomic.Int64 // nanoseconds: how far an opening is ahead of the clock if there is no other door
 
-	reading sync.Mutex            // locked after schemas.refreshes.running and before mu
+	reading sync.Mutex            // locked after tables.Schemas.refreshes and before mu
 	logs    map[[16]byte]*readLog // by the physical table's id; guarded by reading
 
 	mu        sync.Mutex
@@ -106,3 +106,6 @@ func New(x *tables.Schemas) *Rollovers {
 	o.Margin.Store(int64(openingMargin))
 	return o
 }
+
+// AheadOfClock is how far the timestamp of a deletion may be ahead of the store's time as the door knows it.
+const AheadOfClock = 2 * time.Second

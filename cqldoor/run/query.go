@@ -93,46 +93,6 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 	return nil
 }
 
-// textFresh serves a QUERY or PREPARE on rows after the door has read the present schema. Another
-// door may have dropped a table and created it again.
-func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
-	var late error
-	if x.doors.Lapsed() {
-		late = x.doors.Renew(ctx)
-	} else {
-		x.schema.RefreshIfChangedOrLog(ctx)
-	}
-	x.relays.Standing.JudgeAnew(req)
-	if x.schema.View.Load().JudgeAll(syntax.Target(text), keyspace, text) == tables.OfStore {
-		if req.Op == wire.OpPrepare && definitions.AsksExplain(req.Message) {
-			return x.explains.ExplainPlain(ctx, req, keyspace, text)
-		}
-		if err := x.relays.Standing.Forwards(ctx, late); err != nil {
-			return err
-		}
-		resp, err := x.relays.Forward(ctx, req)
-		if err != nil {
-			return err
-		}
-		// Another door may have made a sharded table of that name meanwhile. The store's error
-		// then refers to the physical table.
-		if resp.Op == wire.OpError {
-			x.schema.RefreshIfChangedOrLog(ctx)
-		}
-		if resp.Op != wire.OpError || x.schema.View.Load().JudgeAll(syntax.Target(text), keyspace, text) == tables.OfStore {
-			req.Reply(resp)
-			return nil
-		}
-	}
-	if late != nil {
-		return late
-	}
-	if unknown := x.schema.UnknownTables(syntax.Target(text), keyspace, text); len(unknown) > 0 {
-		return x.settle(ctx, req, keyspace, text, unknown)
-	}
-	return x.serveKnown(ctx, req, keyspace, text)
-}
-
 // settle serves a QUERY or PREPARE on unknown tables.
 func (x *queries) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, tables []syntax.Name) error {
 	resp, err := (&unknown{x.schema, x.relays, keyspace, text, tables}).ask(ctx, req)
@@ -180,19 +140,6 @@ func (x *queries) serveKnown(ctx context.Context, req *cqldoor.Request, keyspace
 	return nil
 }
 
-// reconsider serves a statement on a sharded table that is wrong according to this door's schema.
-// Another door may have altered the table.
-func (x *queries) reconsider(ctx context.Context, req *cqldoor.Request, keyspace, text string, wrong error) error {
-	before := x.state.Load()
-	if err := x.schema.RefreshIfChanged(ctx); err != nil || x.state.Load() == before {
-		return request.UserFunction(ctx, x.schema.Session, keyspace, text, wrong)
-	}
-	if n := tables.Target(syntax.Target(text), keyspace); n.Name != "" && x.state.Load().Table(n.Keyspace, n.Name) == nil {
-		return x.relayUnknown(ctx, req, keyspace, text) // the table is no longer sharded
-	}
-	return x.serveKnown(ctx, req, keyspace, text)
-}
-
 // carryQuery executes a QUERY that needs several requests.
 func (x *queries) carryQuery(ctx context.Context, req *cqldoor.Request, s *request.Statement) {
 	x.attempts.Carry(ctx, req, func(ctx context.Context, changed bool) error {
@@ -210,22 +157,4 @@ func (x *queries) carryQuery(ctx context.Context, req *cqldoor.Request, s *reque
 		}
 		return x.answers.querySlowly(ctx, req, s)
 	})
-}
-
-// prepareFresh answers a PREPARE after the door has read the present schema. Another door may
-// have changed the table, and the store may then have forgotten what the client had prepared.
-func (x *queries) prepareFresh(ctx context.Context, req *cqldoor.Request, s *request.Statement) error {
-	x.schema.RefreshIfChangedOrLog(ctx)
-	st := x.state.Load()
-	for _, t := range s.Tables() {
-		if st.Table(t.Keyspace, t.Name) == nil {
-			return x.relayUnknown(ctx, req, s.Keyspace, s.Text) // the table is no longer sharded
-		}
-	}
-	s, err := x.statements.Statement(s.Keyspace, s.Text)
-	if err != nil {
-		return err
-	}
-	x.cache.Prepared(s)
-	return x.preparer.prepare(ctx, req, s)
 }

@@ -278,3 +278,20 @@ func Declares(with syntax.Properties) bool {
 
 // HasRules says whether there may be shard rules.
 func (v *View) HasRules() bool { return v.Names.Has(catalog.Keyspace, catalog.RulesTable) }
+
+// Target returns the table whose rights and rows a statement needs.
+func Target(h syntax.Head, keyspace string) syntax.Name {
+	n := h.Name
+	switch h.Kind {
+	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete,
+		syntax.StatementTruncate, syntax.StatementAlterTable, syntax.StatementDropTable:
+	case syntax.StatementCreateIndex, syntax.StatementCreateView:
+		n = h.On
+	default:
+		return syntax.Name{}
+	}
+	if n.Keyspace == "" {
+		n.Keyspace = keyspace
+	}
+	return n
+}

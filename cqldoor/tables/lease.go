@@ -234,11 +234,3 @@ func (m *Membership) WaitForDoors(ctx context.Context) {
 	}
 	deadline.Sleep(ctx, m.Lease.Length())
 }
-
-// LookEvery returns how often the door checks: at least three times in a lease.
-func (m *Membership) LookEvery() time.Duration {
-	if length := m.Lease.Length(); length > 0 {
-		return min(lookEvery, max(length/3, time.Millisecond))
-	}
-	return lookEvery
-}

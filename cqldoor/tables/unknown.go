@@ -23,23 +23,6 @@ func (v *View) Lacks(keyspace, name string) bool {
 	return !v.Names.Has(keyspace, name) || len(v.Pending) > 0 && v.Pending[syntax.Name{Keyspace: keyspace, Name: name}]
 }
 
-// Target returns the table whose rights and rows a statement needs.
-func Target(h syntax.Head, keyspace string) syntax.Name {
-	n := h.Name
-	switch h.Kind {
-	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete,
-		syntax.StatementTruncate, syntax.StatementAlterTable, syntax.StatementDropTable:
-	case syntax.StatementCreateIndex, syntax.StatementCreateView:
-		n = h.On
-	default:
-		return syntax.Name{}
-	}
-	if n.Keyspace == "" {
-		n.Keyspace = keyspace
-	}
-	return n
-}
-
 // UnknownTables returns the tables of a statement that the door does not know.
 func (x *Schemas) UnknownTables(h syntax.Head, keyspace, text string) []syntax.Name {
 	v, state := x.View.Load(), x.State.Load()

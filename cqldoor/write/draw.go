@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// drawers draw the shard of a write that may go to any shard. Each table and number of shards has
+// Drawers draw the shard of a write that may go to any shard. Each table and number of shards has
 // its own even rotation.
 type Drawers struct {
 	IntN func(n int) int

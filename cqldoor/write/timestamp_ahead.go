@@ -16,7 +16,7 @@ import (
 
 // checkAhead checks the timestamp of a write that goes to all shards of a key, as a deletion does. It
 // refuses a timestamp more than AheadOfClock ahead of the store's clock, because shards that are announced
-// later would need the write too. It notes any other timestamp in rollovers.deleted.
+// later would need the write too. It notes any other timestamp in Rollovers.deleted.
 func (p *Placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
 	t := w.Table
 	if w.To != nil && w.To.Table.Layout.Strategy == shard.Rollover {

@@ -57,6 +57,9 @@ type Options struct {
 // MinSize is the smallest Size: 1 MiB, of which the fence takes 64 KiB.
 const MinSize = 1 << 20
 
+// EndpointSettles is Options.Settle for DynamoDB: how long an eventually consistent read may miss a write.
+const EndpointSettles = 3 * time.Second
+
 func (o Options) withDefaults() Options {
 	if o.TTL == 0 {
 		o.TTL = 5 * time.Minute

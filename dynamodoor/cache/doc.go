@@ -17,7 +17,7 @@
 //
 // # How the second promise holds
 //
-// Before a read asks the store, it notes the counts of the writes that have begun (package fence):
+// Before a read asks the store, it notes the counts of the writes that have begun (package cachefence):
 // to its key, to its table as a whole, and to anything. The cache keeps the read's result only if
 // no such write was under way then and none has begun since. So the result has been the item's
 // state all that time. A write counts, and removes what the cache keeps, before it is passed on.
@@ -38,8 +38,8 @@
 // is off by default.
 //
 // A read goes through Do (cache.go) → getitem.go, batchgetitem.go or query.go → entry.go, else
-// flight.go → Store.Do. A write goes through write.go → package fence.
+// flight.go → Store.Do. A write goes through write.go → package cachefence.
 //
 // It imports dynamo/api, dynamo/attribute, dynamo/exception, dynamo/expression, dynamo/jsontext,
-// dynamo/partiql, dynamodoor/principal and fence.
+// dynamo/partiql, dynamodoor/principal and cachefence.
 package cache

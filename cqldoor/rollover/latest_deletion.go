@@ -4,14 +4,10 @@ package rollover
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/shard"
 )
-
-// AheadOfClock is how far the timestamp of a deletion may be ahead of the store's time as the door knows it.
-const AheadOfClock = 2 * time.Second
 
 // LatestDeletion returns the latest timestamp of a deletion on a table. If this door has sent none, its
 // value is first.
