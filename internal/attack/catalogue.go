@@ -67,14 +67,12 @@ func attackCatalogue(f *field) error {
 // eachStore attacks the embedded engine and, if there is a Cassandra, a door in front of it, each
 // for half of the time. direct is the Cassandra's address.
 func (f *field) eachStore(name string, attack func(s *server, direct string) error, flags ...string) error {
-	all := f.until
 	stores := []string{""}
 	if f.cassandra != "" {
 		stores = append(stores, f.cassandra)
 	}
+	f.limit /= time.Duration(len(stores))
 	for i, direct := range stores {
-		// The remaining attacks share the remaining time equally.
-		f.until = time.Now().Add(time.Until(all) / time.Duration(len(stores)-i))
 		front := slices.Clone(flags)
 		if direct != "" {
 			front = append(front, "--cassandra", direct)
@@ -83,10 +81,15 @@ func (f *field) eachStore(name string, attack func(s *server, direct string) err
 		if err != nil {
 			return err
 		}
+		f.begin()
+		sent := f.sent.Load()
 		err = attack(s, direct)
 		s.close(f)
 		if err != nil {
 			return err
+		}
+		if f.sent.Load() == sent && f.ctx.Err() == nil {
+			return fmt.Errorf("no request was sent to %s", s.cql)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -41,6 +42,7 @@ var classes = []struct {
 type field struct {
 	*rand.Rand // for one goroutine; others use a source from fork
 	ctx        context.Context
+	limit      time.Duration // the time for one attack; it counts from begin on
 	until      time.Time
 	binary     string
 	dir        string // for data and logs, removed at the end
@@ -99,10 +101,14 @@ func run() int {
 			return 2
 		}
 		begun := time.Now()
-		f := &field{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), ctx: ctx, until: begun.Add(*limit), binary: bin, dir: dir,
+		f := &field{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), ctx: ctx, limit: *limit, binary: bin, dir: dir,
 			cassandra: os.Getenv(cassandra.AddrVariable), told: map[string]int{}}
 		fmt.Printf("attack %s: %s (seed %d)\n", c.name, c.what, *seed)
+		f.begin()
 		err = c.run(f)
+		if err == nil && f.sent.Load() == 0 {
+			err = errors.New("it sent no request")
+		}
 		if err != nil && ctx.Err() == nil {
 			f.fault("the attack itself failed", "%v", err)
 		}
@@ -124,6 +130,9 @@ func run() int {
 
 // fork returns a random source for another goroutine.
 func (f *field) fork() *rand.Rand { return rand.New(rand.NewPCG(f.Uint64(), f.Uint64())) }
+
+// begin begins the time of an attack. An attack that first fills tables calls it after that.
+func (f *field) begin() { f.until = time.Now().Add(f.limit) }
 
 // over reports whether the time of the class is over.
 func (f *field) over() bool { return f.ctx.Err() != nil || time.Now().After(f.until) }

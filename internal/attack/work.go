@@ -42,6 +42,7 @@ func (f *field) work(target *server, direct string) error {
 	if err := fillWork(f, target, inFront); err != nil {
 		return err
 	}
+	f.begin()
 	w, err := newWatch(f, target, odd, inFront)
 	if err != nil {
 		return err
