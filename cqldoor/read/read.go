@@ -29,8 +29,8 @@ type Reads struct {
 	Now      func() time.Time
 
 	FanOut   int           // how many fetches of one request may be under way
-	RetryFor time.Duration // see Options
-	Timeout  time.Duration // see Options
+	RetryFor time.Duration // see run.Options
+	Timeout  time.Duration // see run.Options
 	Held     int           // see MaxHeld
 	Longest  int           // see MaxResult
 

@@ -23,7 +23,7 @@ type Attempts struct {
 	Schema   *tables.Schemas
 	Premises *Premises
 	Standing *Standing
-	Timeout  time.Duration // see Options
+	Timeout  time.Duration // see run.Options
 }
 
 // Carry serves a claimed request by calling f, for at most Options.Timeout. If f fails, Carry answers

@@ -3,7 +3,6 @@
 package request
 
 import (
-	"crypto/md5"
 	"errors"
 	"slices"
 	"weak"
@@ -107,7 +106,7 @@ func planStatement(st *tables.State, keyspace, text string, tree syntax.Statemen
 		if s.Sel, err = plan.NewSelect(t, tree.(*syntax.Select), a); err != nil {
 			return nil, &Refusal{err, []Need{{t, false}}}
 		}
-		s.MetadataID = md5.Sum(EncodeColumns(wire.V5, s.Head.Table, a.Columns).Specs)
+		s.MetadataID = a.ResultID()
 	case *analysis.Write:
 		t := st.Table(a.Table.Keyspace, a.Table.Name)
 		if s.Write, err = plan.NewWrite(t, tree, a); err != nil {

@@ -145,7 +145,7 @@ type Tally struct {
 	now   int64 // microseconds
 }
 
-// Count counts a write that the store has carried out. It wakes run if the write has made a fill due.
+// Count counts a write that the store has carried out. It wakes Run if the write has made a fill due.
 func (o *Rollovers) Count(t *Tally) {
 	f := o.Fills.count(t)
 	if f == nil {

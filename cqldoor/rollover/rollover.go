@@ -12,7 +12,7 @@ import (
 )
 
 // Under strategy rollover, each partition key has a current shard. An insert or update goes there,
-// unless it is one that must reach all shards of the key (see checkAhead). When a door estimates that
+// unless it is one that must reach all shards of the key (see write.Placer). When a door estimates that
 // the current shard will soon be full (fullness.go), it adds the next shard in two steps:
 //
 //  1. It announces the shard: it appends an entry with the shard's opening to the directory
@@ -59,7 +59,7 @@ type Rollovers struct {
 	x         *tables.Schemas
 	Catalogue *catalog.Rollovers
 	Fills     Fills
-	wake      chan struct{} // wakes run: due has a new element
+	wake      chan struct{} // wakes Run: due has a new element
 
 	Announcing   time.Duration // the constants, which tests change
 	AheadOfClock time.Duration
@@ -71,7 +71,7 @@ type Rollovers struct {
 	logs    map[[16]byte]*readLog // by the physical table's id; guarded by reading
 
 	mu        sync.Mutex
-	due       []*fill                    // the fills that run must look at
+	due       []*fill                    // the fills that Run must look at
 	announced map[KeyShard]*announcement // the shards that this door has announced and not opened yet
 	closed    map[KeyShard]time.Time     // the shards that any door has announced and none has opened: when this door read the announcement
 

@@ -4,7 +4,6 @@ package schemaview
 
 import (
 	"context"
-	"crypto/md5"
 	"encoding/binary"
 	"slices"
 	"sync/atomic"
@@ -63,7 +62,7 @@ func (x *Viewer) newSchemaSelect(keyspace, text string) (*schemaSelect, error) {
 		return nil, err
 	}
 	s := &schemaSelect{Select: a.(*analysis.Select), id: request.NewID(keyspace, text), position: map[string]int{}}
-	s.metadataID = md5.Sum(request.EncodeColumns(wire.V5, s.Table, s.Columns).Specs)
+	s.metadataID = s.ResultID()
 	var list []syntax.Selector
 	column := func(name string) int {
 		if at, ok := s.position[name]; ok {

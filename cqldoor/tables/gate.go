@@ -177,7 +177,7 @@ func describesCatalogue(h syntax.Head, text string) bool {
 	return err == nil && ok && d.What == "" && d.Name == syntax.Name{Name: catalog.Keyspace}
 }
 
-// IsStores says whether serveOther passes a statement on.
+// IsStores says whether the definer (definitions) passes a statement on.
 func (v *View) IsStores(h syntax.Head, keyspace, text string) bool {
 	if passed, _ := v.Plain(h, keyspace, text); passed {
 		return true

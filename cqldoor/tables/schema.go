@@ -253,7 +253,6 @@ func (x *Schemas) add(v *View, state *State, e *catalog.Entry, rolled map[[16]by
 		v.unserved[syntax.Name{Keyspace: e.Keyspace, Name: e.Physical}] = true
 		return
 	}
-	t.Adopted = e.Adopted
 	if state.Tables[e.Keyspace] == nil {
 		logical := *ks
 		logical.Tables = maps.Clone(ks.Tables)
@@ -281,13 +280,20 @@ func (s *Sharded) placed(rolled map[[16]byte]*shard.Rolled) (*plan.Table, error)
 		return plan.Kept{Layout: l, Physical: physical, ID: id}
 	}
 	from := kept(e.Layout, e.Physical, e.PhysicalID())
+	var t *plan.Table
+	var err error
 	switch {
 	case e.Change == nil:
-		return plan.NewKept(s.Logical, from)
+		t, err = plan.NewKept(s.Logical, from)
 	case e.Second == nil:
-		return plan.NewChanging(s.Logical, from, kept(e.Next, e.Physical, e.PhysicalID()), *e.Change)
+		t, err = plan.NewChanging(s.Logical, from, kept(e.Next, e.Physical, e.PhysicalID()), *e.Change)
+	default:
+		t, err = plan.NewChanging(s.Logical, from, kept(e.Next, e.Second.Physical, e.Second.ID), *e.Change)
 	}
-	return plan.NewChanging(s.Logical, from, kept(e.Next, e.Second.Physical, e.Second.ID), *e.Change)
+	if err == nil {
+		t.Adopted = e.Adopted
+	}
+	return t, err
 }
 
 // Renew publishes a new State if some tables have new shards. fresh returns the shards of a table's keys as placed

@@ -95,12 +95,6 @@ func (p *plan) result(v wire.Version) (wire.Metadata, [md5.Size]byte) {
 // noResultID is the result id of a statement without a result.
 var noResultID = md5.Sum(nil)
 
-// metadataID returns a digest of a result's columns.
-func metadataID(cols []wire.Column) [md5.Size]byte {
-	m := wire.EncodeColumns(wire.V5, cols)
-	return md5.Sum(m.Specs)
-}
-
 // parseError returns the client's error for a text that is not a statement.
 func parseError(err error) error {
 	var s *syntax.SyntaxError

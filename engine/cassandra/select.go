@@ -47,7 +47,7 @@ func newSelectPlan(s *state, a *analysis.Select, text string) (*selectPlan, erro
 	for _, c := range a.Columns {
 		p.columns = append(p.columns, wire.Column{Keyspace: a.Table.Keyspace, Table: a.Table.Name, Name: c.Name, Type: c.Type})
 	}
-	p.resultID = metadataID(p.columns)
+	p.resultID = a.ResultID()
 	p.direct = directCells(&a.Selection)
 	p.point = newPointPlan(p)
 	return p, nil

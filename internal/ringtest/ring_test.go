@@ -139,6 +139,7 @@ func TestRing(t *testing.T) {
 	o := cassandra.Options{Durable: true}
 	nodes, binary := launch(t, 3, o), build(t)
 	t.Run("faults", func(t *testing.T) { faults(t, binary, nodes) })
+	t.Run("layouts", func(t *testing.T) { layouts(t, binary, nodes) })
 	t.Run("untouched", func(t *testing.T) { untouched(t, binary, nodes) })
 	t.Run("changes", func(t *testing.T) { nodes = changes(t, binary, nodes, o) })
 	t.Cleanup(func() { nodes[len(nodes)-1].Close() }) // the node that joined
