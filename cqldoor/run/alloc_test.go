@@ -3,12 +3,15 @@
 package run
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
 	"github.com/evenkeel/evenkeel/cql/schema"
+	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/value"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
@@ -24,11 +27,13 @@ import (
 // executeWay is the way of an EXECUTE of one shard, from its body to that of the
 // one that is passed on.
 func executeWay(t testing.TB) func() {
-	return executeWayOf(t, value.Text, &shard.Layout{N: 200, Column: "shard"}, []byte("Hello, world"))
+	way, _, _ := executeWayOf(t, value.Text, &shard.Layout{N: 200, Column: "shard"}, []byte("Hello, world"))
+	return way
 }
 
-// executeWayOf is executeWay for a layout, and a clustering column of a type with a value.
-func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of []byte) func() {
+// executeWayOf is executeWay for a layout, and a clustering column of a type with a value. It also returns the router,
+// and the EXECUTE.
+func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of []byte) (func(), *Router, *wire.Execute) {
 	t.Helper()
 	column := func(name string, k value.Kind, kind schema.ColumnKind, position int) *schema.Column {
 		return &schema.Column{Name: name, Type: value.Native(k), Kind: kind, Position: position}
@@ -83,7 +88,7 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 		if dst, err = r.executes.passer.rewriteExecute(dst[:0], wire.V5, s, &e, s.Physical.Named.Load()); err != nil {
 			t.Fatal(err)
 		}
-	}
+	}, r, &e
 }
 
 // TestExecuteAllocatesNothing checks that an EXECUTE of one shard allocates nothing.
@@ -98,11 +103,63 @@ func TestExecuteAllocatesNothing(t *testing.T) {
 func TestExecuteOfTimeAllocatesNothing(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		layout := &shard.Layout{Strategy: shard.Time, By: []string{"title"}, Width: timebucket.Hour, N: n, Column: "shard"}
-		if n := allocs.PerRun(1000, executeWayOf(t, value.Timestamp, layout, []byte{0, 0, 1, 0x73, 0, 0, 0, 0})); n > 0 {
+		way, _, _ := executeWayOf(t, value.Timestamp, layout, []byte{0, 0, 1, 0x73, 0, 0, 0, 0})
+		if n := allocs.PerRun(1000, way); n > 0 {
 			t.Errorf("%v allocations", n)
 		}
 	}
 }
+
+// TestExecuteThroughADoorAllocatesNothing sends EXECUTEs of one shard through a door, from the client's connection to
+// the store's link and back. The whole process allocates nothing for them.
+func TestExecuteThroughADoorAllocatesNothing(t *testing.T) {
+	_, r, e := executeWayOf(t, value.Text, &shard.Layout{N: 200, Column: "shard"}, []byte("Hello, world"))
+	c := plainClient(t, serveDoor(t, voidStore{}, r))
+	const together = 64
+	var out []byte
+	body := wire.AppendExecute(nil, wire.V4, e)
+	for i := range together {
+		out = wire.AppendFrame(out, wire.Header{Version: wire.V4, Op: wire.OpExecute, Stream: int16(i)}, body)
+	}
+	in := make([]byte, together*len(wire.AppendFrame(nil, wire.Header{Version: wire.V4, Op: wire.OpResult}, void)))
+	n := allocs.PerRun(200, func() {
+		if _, err := c.nc.Write(out); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c.nc, in); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%v allocations for %d requests", n, together)
+	}
+	if op := wire.Op(in[4]); op != wire.OpResult {
+		t.Errorf("the store's answer is of type %v", op)
+	}
+}
+
+// voidStore answers each request at once, with a RESULT of kind Void.
+type voidStore struct{}
+
+var void = wire.AppendVoid(nil)
+
+func (voidStore) Authenticator(context.Context) (string, error)               { return "", nil }
+func (voidStore) Open(context.Context, store.LinkOptions) (store.Link, error) { return voidLink{}, nil }
+func (voidStore) Events(ctx context.Context, _ func(body []byte)) error       { <-ctx.Done(); return nil }
+func (voidStore) Close() error                                                { return nil }
+
+type voidLink struct{}
+
+func (voidLink) Forward(_ context.Context, _ wire.Message, to store.Receiver, tag uint32) {
+	to.Receive(tag, wire.Message{Op: wire.OpResult, Body: void})
+	to.Flush()
+}
+
+func (voidLink) Send(_ context.Context, _ wire.Message, reply func(wire.Message)) {
+	reply(wire.Message{Op: wire.OpResult, Body: void})
+}
+func (voidLink) Flush() {}
+func (voidLink) Close() {}
 
 // passWay judges the id of a statement on a plain table.
 func passWay(t testing.TB) (func(), *Router) {

@@ -65,7 +65,7 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 		// If the statement is not prepared yet, the slow path prepares it.
 		ids := x.cache.Physical(s.Write.AnyShard().Text).Named.Load()
 		if ids != nil && (req.Version < wire.V5 || ids.Metadata != nil) {
-			if passed, err := x.passer.executeDrawn(req, s, &e, ids); passed || err != nil && !errors.Is(err, request.ErrWaits) {
+			if passed, err := x.passer.executeDrawn(req, s, e, ids); passed || err != nil && !errors.Is(err, request.ErrWaits) {
 				return s.Wrong(err)
 			}
 		}

@@ -66,7 +66,7 @@ func (p *passer) executeOne(req *cqldoor.Request, s *request.Statement, e *wire.
 
 // executeDrawn passes an EXECUTE of strategy random on to one shard, if it needs only one, for
 // example to increment a counter.
-func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e *wire.Execute, ids *request.IDs) (passed bool, err error) {
+func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e wire.Execute, ids *request.IDs) (passed bool, err error) {
 	var env eval.Env
 	if err := p.binder.Fill(&env, s, &e.Params.Values, nil); err != nil {
 		return false, err
@@ -96,7 +96,7 @@ func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e *wir
 	e.Params.SetKeyspace(nil)
 	e.Params.SetValues(request.EncodeValues(ms[0].Values))
 	p.placer.Stamp(req, &e.Params, s.Write)
-	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
+	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, &e)
 	m := wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch}
 	if counts == nil {
 		return p.passUnder(req, m, s, s.Write.Stamped()), nil

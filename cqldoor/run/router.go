@@ -195,14 +195,19 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 	default:
 		err = r.queries.text(ctx, req)
 	}
-	var refused *request.Refusal
-	switch {
-	case err == nil:
-	case req.Username != "" && errors.As(err, &refused):
-		req.Go(func(ctx context.Context) { finish(ctx, req, err) })
-	default:
-		req.Error(err)
+	if err != nil {
+		fail(req, err)
 	}
+}
+
+// fail ends a request that has failed. It does not wait for the store.
+func fail(req *cqldoor.Request, err error) {
+	var refused *request.Refusal
+	if req.Username != "" && errors.As(err, &refused) {
+		req.Go(func(ctx context.Context) { finish(ctx, req, err) })
+		return
+	}
+	req.Error(err)
 }
 
 // finish ends a request that has failed. It may wait for the store.
