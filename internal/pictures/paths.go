@@ -13,8 +13,8 @@ var pictures = map[string]*picture{
 			{name: "analysis", column: 2, row: 0, packages: []string{"cql/syntax", "cql/analysis"}, lines: []string{"a tree, then typed and", "checked on logical tables"}, kind: pure},
 			{name: "plan", column: 2, row: 1.1, packages: []string{"cqldoor/plan", "shard"}, lines: []string{"physical statements, and", "the shards they go to"}, kind: pure},
 			{name: "forward", column: 2, row: 2.3, heading: "forwarded", lines: []string{"the body is unchanged"}, kind: door},
-			{name: "run", column: 3, row: 0, packages: []string{"cqldoor/run", "cqldoor/request"}, lines: []string{"sends them; checks its lease", "when the store has answered"}, kind: door},
-			{name: "scatter", column: 3, row: 1.05, packages: []string{"cqldoor/read", "scatter"}, lines: []string{"a page of P rows over N", "shards; GROUP BY, LIMIT"}, kind: pure},
+			{name: "run", column: 3, row: 0, packages: []string{"cqldoor/run", "cqldoor/read"}, lines: []string{"sends them; checks its lease", "when the store has answered"}, kind: door},
+			{name: "scatter", column: 3, row: 1.05, packages: []string{"scatter", "cql/eval"}, lines: []string{"a page of P rows over N", "shards; GROUP BY, LIMIT"}, kind: pure},
 			{name: "store", column: 4, row: 1.7, packages: []string{"cqldoor/cluster", "engine/cassandra"}, lines: []string{"a real cluster, or Cassandra's", "data model in this process"}, kind: outside},
 		},
 		arrows: []arrow{
