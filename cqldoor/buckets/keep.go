@@ -73,7 +73,7 @@ func (k *Keeper) Round(ctx context.Context) {
 
 // Table raises the floor of one table if it is due, and drops the buckets below.
 func (k *Keeper) Table(ctx context.Context, t *tables.Sharded) error {
-	now, err := Agreed(ctx, k.Session, k.x.Opts.Now)
+	now, err := EarlierTime(ctx, k.Session, k.x.Opts.Now)
 	if err != nil {
 		return err
 	}
@@ -176,8 +176,8 @@ func seconds(l *shard.Layout) int64 { return int64(l.Keep) / 1000 }
 // CheckDefaultTTL refuses a table whose default TTL is longer than the table keeps rows.
 func CheckDefaultTTL(with syntax.Properties, l *shard.Layout) error { return keeps(TTLOf(with), l) }
 
-// KeepsTTL is CheckDefaultTTL for a table that exists.
-func KeepsTTL(t *schema.Table, l *shard.Layout) error { return keeps(DefaultTTL(t), l) }
+// CheckTableTTL is CheckDefaultTTL for a table that exists.
+func CheckTableTTL(t *schema.Table, l *shard.Layout) error { return keeps(DefaultTTL(t), l) }
 
 // DefaultTTL returns the default time to live of a table that exists, in seconds.
 func DefaultTTL(t *schema.Table) int {
@@ -195,9 +195,9 @@ func keeps(ttl int, l *shard.Layout) error {
 // maxClockSkew is the largest allowed difference between the door's clock and the store's.
 const maxClockSkew = time.Minute
 
-// Agreed returns the earlier of the door's time and the store's time. If a clock is fast, the door would drop buckets too
-// early, and their rows would be lost. If the clocks differ by more than maxClockSkew, Agreed returns an error.
-func Agreed(ctx context.Context, session catalog.Session, now func() time.Time) (time.Time, error) {
+// EarlierTime returns the earlier of the door's time and the store's time. If a clock is fast, the door would drop buckets too
+// early, and their rows would be lost. If the clocks differ by more than maxClockSkew, EarlierTime returns an error.
+func EarlierTime(ctx context.Context, session catalog.Session, now func() time.Time) (time.Time, error) {
 	there, err := tables.StoreTime(ctx, session)
 	if err != nil {
 		return time.Time{}, err

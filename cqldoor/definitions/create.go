@@ -70,7 +70,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		return ruling.refuse(err)
 	}
 	if layout.Keep > 0 {
-		now, err := buckets.Agreed(ctx, c.Schemas.Session, c.Opts.Now)
+		now, err := buckets.EarlierTime(ctx, c.Schemas.Session, c.Opts.Now)
 		if err != nil {
 			return wire.Errorf(wire.CodeServer, "evenkeel: write_sharding: which rows are older than 'keep' is not known: %s", err)
 		}

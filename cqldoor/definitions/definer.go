@@ -82,7 +82,7 @@ func (x *Definer) Serve(ctx context.Context, req *cqldoor.Request, h syntax.Head
 func (x *Definer) ServeAbsent(req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
 	err := Absent(req, h, text, keyspace)
 	switch {
-	case req.Op == wire.OpPrepare && !tables.OfRows(h.Kind) && h.Kind != syntax.StatementUnknown && keyspace != catalog.Keyspace:
+	case req.Op == wire.OpPrepare && !tables.OnRows(h.Kind) && h.Kind != syntax.StatementUnknown && keyspace != catalog.Keyspace:
 		if _, wrong := syntax.Parse(text); wrong == nil {
 			return x.prepareOther(req, keyspace, text)
 		}
@@ -160,7 +160,7 @@ func (x *Definer) preparedOther(req *cqldoor.Request, keyspace, text string) []b
 	execute := func(ctx context.Context, req *cqldoor.Request) error {
 		return x.executePrepared(ctx, req, keyspace, text)
 	}
-	x.Cache.Known.Put(&request.Known{Id: id, Schema: execute, Size: len(text)})
+	x.Cache.Known.Put(&request.Known{ID: id, Schema: execute, Size: len(text)})
 	none := md5.Sum(nil)
 	return wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
 }

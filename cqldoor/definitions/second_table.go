@@ -90,7 +90,7 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	if err != nil {
 		return err
 	}
-	if err := buckets.KeepsTTL(table, asked); err != nil {
+	if err := buckets.CheckTableTTL(table, asked); err != nil {
 		return err
 	}
 	against, err := c.againstSecond(ctx)
@@ -149,7 +149,7 @@ func (c *relayout) toSecond(ctx context.Context, asked *shard.Layout, warnings [
 	if physical == nil || physical.ID != c.entry.PhysicalID() {
 		return wire.Invalidf("table %s does not exist", c.entry)
 	}
-	if err := buckets.KeepsTTL(physical, asked); err != nil {
+	if err := buckets.CheckTableTTL(physical, asked); err != nil {
 		return err
 	}
 	against, err := c.againstSecond(ctx)

@@ -280,7 +280,7 @@ func (c *unmoved) alterLimits(ctx context.Context) (bool, error) {
 	if next.Equal(c.entry.Layout) || !next.Equal(asked) {
 		return false, nil
 	}
-	if err := buckets.KeepsTTL(c.t.Physical, &next); err != nil {
+	if err := buckets.CheckTableTTL(c.t.Physical, &next); err != nil {
 		return true, err
 	}
 	if err = c.publish(ctx, &next); err == nil {

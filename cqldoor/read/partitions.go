@@ -36,7 +36,7 @@ func (r *Reads) newReader(ctx context.Context, l store.Link, v wire.Version, par
 	}
 	x.params = wire.Params{Consistency: params.Consistency}
 	if p != nil && p.Quorum && rule.On(rule.QuorumInChange) {
-		x.params.Consistency = Quorum(params.Consistency)
+		x.params.Consistency = AtLeastQuorum(params.Consistency)
 	}
 	if params.Has(wire.QuerySerialConsistency) {
 		x.params.SetSerialConsistency(params.SerialConsistency)

@@ -113,7 +113,7 @@ func (o *output) room(bytes int) error {
 		return nil
 	}
 	bytes = max(bytes, o.granted/4*5) // in steps, not for every row
-	if err := o.memory.Reserve(&o.held, request.Copied*bytes); err != nil {
+	if err := o.memory.Reserve(&o.held, request.CopyFactor*bytes); err != nil {
 		return err
 	}
 	o.granted = bytes

@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// Quorum raises a consistency level so that its replicas overlap with every quorum.
-func Quorum(c wire.Consistency) wire.Consistency {
+// AtLeastQuorum raises a consistency level so that its replicas overlap with every quorum.
+func AtLeastQuorum(c wire.Consistency) wire.Consistency {
 	switch c {
 	case wire.Any, wire.One, wire.Two, wire.Three, wire.LocalOne:
 		return wire.LocalQuorum
@@ -116,7 +116,7 @@ func (r *Resolver) carried(ctx context.Context, ms []plan.Mutation, cl wire.Cons
 // then still lacks were deleted there, so resolve deletes them in the old place. deleted reports whether
 // the row is deleted, even if a marker of it is left in one place, which only the mover can delete.
 func (r *Resolver) resolve(ctx context.Context, c *plan.Change, m plan.Moved, cl wire.Consistency) (deleted bool, err error) {
-	return r.Act(ctx, c, c.Duty.Read, m, Written(cl))
+	return r.Act(ctx, c, c.Duty.Read, m, ForWrites(cl))
 }
 
 // Act executes a program of package reshard on one row that moves.
@@ -162,11 +162,11 @@ func (r *Resolver) Act(ctx context.Context, c *plan.Change, program []reshard.Ac
 	return deleted, nil
 }
 
-// Written returns the consistency level for writes that a read makes.
-func Written(cl wire.Consistency) wire.Consistency {
+// ForWrites returns the consistency level for writes that a read makes.
+func ForWrites(cl wire.Consistency) wire.Consistency {
 	switch cl {
 	case wire.Serial, wire.LocalSerial:
 		return wire.LocalQuorum
 	}
-	return Quorum(cl)
+	return AtLeastQuorum(cl)
 }

@@ -73,7 +73,7 @@ func (a *Attempts) Carry(whole context.Context, req *cqldoor.Request, f func(ctx
 	} else if refused := e.Ask(whole, req.Version, false); refused != nil {
 		err = refused
 	} else {
-		err = e.without(a.Schema.View.Load().LogicalError(Judged(whole, req, err)))
+		err = e.without(a.Schema.View.Load().LogicalError(ErrorFor(whole, req, err)))
 	}
 	p := e.prefix(nil)
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})

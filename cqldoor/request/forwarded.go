@@ -98,9 +98,9 @@ func (s *Standing) known(e *catalog.Entry, v *tables.View, state *tables.State) 
 // JudgeAnew notes that a request is judged by what the door knows now.
 func (s *Standing) JudgeAnew(req *cqldoor.Request) { req.Term = s.Term() & cqldoor.TermMask }
 
-// Forwards returns nil if a statement on plain tables may be forwarded after the lease could not be
+// MayForward returns nil if a statement on plain tables may be forwarded after the lease could not be
 // renewed for the reason late. late may be nil.
-func (s *Standing) Forwards(ctx context.Context, late error) error {
+func (s *Standing) MayForward(ctx context.Context, late error) error {
 	if late != nil && !s.glance(ctx) {
 		return late
 	}
@@ -115,8 +115,8 @@ func (s *Standing) judge(ctx context.Context, req *cqldoor.Request, resp wire.Me
 	return s.Review(ctx, req.Term, resp)
 }
 
-// Forwards notes that the attempt at a request also sends statements on plain tables as they are.
-func Forwards(req *cqldoor.Request) {
+// NoteForwarded notes that the attempt at a request also sends statements on plain tables as they are.
+func NoteForwarded(req *cqldoor.Request) {
 	if e, ok := req.Link.(*Coordinator); ok {
 		e.forwards, e.term = true, req.Term
 	}

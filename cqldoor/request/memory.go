@@ -19,9 +19,9 @@ const (
 	// ShortRead is how many bytes of a read are not counted.
 	ShortRead = 64 << 10
 
-	// Copied is how many times the result counts, because a copy waits for the client before the
+	// CopyFactor is how many times the result counts, because a copy waits for the client before the
 	// original is freed.
-	Copied = 2
+	CopyFactor = 2
 )
 
 // ErrNoRoom refuses a request for which there is no memory left.
@@ -51,15 +51,15 @@ func NewMemory(ctx context.Context) *Memory {
 	return &Memory{ctx: ctx, all: map[*Holding]struct{}{}}
 }
 
-// Made is the memory of the values that functions make for a request. It implements eval.Env's
+// ValueMemory is the memory of the values that functions make for a request. It implements eval.Env's
 // Memory, for one goroutine.
-type Made struct {
+type ValueMemory struct {
 	Ctx     context.Context
 	account budget.Account
 }
 
 // Hold waits until there is room for so many bytes in total.
-func (m *Made) Hold(bytes int) error {
+func (m *ValueMemory) Hold(bytes int) error {
 	if !m.account.On() {
 		m.account = budget.Open(m.Ctx)
 	}
@@ -67,17 +67,17 @@ func (m *Made) Hold(bytes int) error {
 }
 
 // Close returns the memory.
-func (m *Made) Close() { m.account.Close() }
+func (m *ValueMemory) Close() { m.account.Close() }
 
-// Unwaiting is the memory of values for a request that is evaluated where its connection is read. There
+// NoWait is the memory of values for a request that is evaluated where its connection is read. There
 // the door waits for nothing, so it makes no long values. ErrWaits sends the request to a goroutine
 // of its own, which may wait.
-type Unwaiting struct{}
+type NoWait struct{}
 
 var ErrWaits = errors.New("request: the request waits for memory")
 
 // Hold implements eval.Env's Memory.
-func (Unwaiting) Hold(int) error { return ErrWaits }
+func (NoWait) Hold(int) error { return ErrWaits }
 
 // taken waits until an account has at least so many bytes.
 func taken(a *budget.Account, ctx context.Context, bytes int) error {

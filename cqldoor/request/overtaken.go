@@ -91,7 +91,7 @@ func (s *Statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	case s.Sel != nil && kept:
 		p.Repeat(ctx, req, s)
 	case s.Sel != nil:
-		req.Error(Unprepared(s.Id[:])) // the driver prepares it again, as after any change of a table
+		req.Error(Unprepared(s.ID[:])) // the driver prepares it again, as after any change of a table
 	case err == nil && kept && req.Op == wire.OpExecute && req.Stamp != 0 && p.repeatable(s):
 		p.Repeat(ctx, req, s)
 	default:

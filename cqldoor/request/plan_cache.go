@@ -52,7 +52,7 @@ const longStatement = 4 << 10
 
 // Prepared remembers a statement that a client has prepared.
 func (r *PlanCache) Prepared(s *Statement) {
-	r.Known.Put(&Known{Id: s.Id, Statement: s, Size: statementBytes(s.Text)})
+	r.Known.Put(&Known{ID: s.ID, Statement: s, Size: statementBytes(s.Text)})
 }
 
 // Physical returns the entry of a physical statement.

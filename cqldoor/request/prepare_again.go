@@ -23,12 +23,12 @@ func (x *Statements) Current(s *Statement) (*Statement, error) {
 	}
 	// When a table changes, many requests are under way that were planned before. The first of them
 	// that comes here plans the statement anew for all.
-	if k := x.Cache.Known.Get(s.Id[:]); k != nil && k.Statement != nil && k.Statement.state.Value() == st && k.Statement.Text == s.Text {
+	if k := x.Cache.Known.Get(s.ID[:]); k != nil && k.Statement != nil && k.Statement.state.Value() == st && k.Statement.Text == s.Text {
 		return k.Statement, nil
 	}
 	for _, t := range s.Tables() {
 		if !sameTable(t, st.Schema.Table(t.Keyspace, t.Name)) || st.Table(t.Keyspace, t.Name) == nil {
-			return nil, Unprepared(s.Id[:])
+			return nil, Unprepared(s.ID[:])
 		}
 	}
 	fresh, err := x.newStatement(st, s.Keyspace, s.Text)

@@ -34,7 +34,7 @@ import (
 
 // Known is what an id stands for. One of the first three fields is set.
 type Known struct {
-	Id        [16]byte
+	ID        [16]byte
 	Statement *Statement                                            // a statement on sharded tables
 	Schema    func(ctx context.Context, req *cqldoor.Request) error // executes a statement about the schema
 	Passed    *Passed                                               // a statement that the store handles
@@ -58,7 +58,7 @@ type Passed struct {
 func newPassed(keyspace, text string) *Passed {
 	h := syntax.Target(text)
 	p := &Passed{kind: h.Kind, keyspace: keyspace}
-	if !tables.OfRows(h.Kind) {
+	if !tables.OnRows(h.Kind) {
 		p.text = text
 		return p
 	}
@@ -77,14 +77,14 @@ func (x *Relays) Passes(p *Passed) bool {
 	if p.seen.Load() == v {
 		return true
 	}
-	if !tables.OfRows(p.kind) {
+	if !tables.OnRows(p.kind) {
 		h := syntax.Target(p.text)
-		if v.NamesCatalogue(h, p.text, p.keyspace) || !v.IsStores(h, p.keyspace, p.text) {
+		if v.NamesCatalogue(h, p.text, p.keyspace) || !v.PassesOn(h, p.keyspace, p.text) {
 			return false
 		}
 	}
 	for _, n := range p.tables {
-		if v.Judge(syntax.Head{Kind: p.kind, Name: n}, p.keyspace) != tables.OfStore {
+		if v.Judge(syntax.Head{Kind: p.kind, Name: n}, p.keyspace) != tables.ToStore {
 			return false
 		}
 	}
@@ -169,10 +169,10 @@ func (t *knownIDs) Get(id []byte) *Known {
 func (t *knownIDs) Put(k *Known) {
 	const each = 250 // plus the parts with a length of their own
 	k.Size += each
-	s := &t[k.Id[0]%knownSegments]
+	s := &t[k.ID[0]%knownSegments]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old := s.all[k.Id]; old != nil {
+	if old := s.all[k.ID]; old != nil {
 		s.bytes -= old.Size
 		k.at = old.at
 		s.ring[k.at] = k
@@ -180,7 +180,7 @@ func (t *knownIDs) Put(k *Known) {
 		k.at = len(s.ring)
 		s.ring = append(s.ring, k)
 	}
-	s.all[k.Id] = k
+	s.all[k.ID] = k
 	s.bytes += k.Size
 	for s.bytes > s.limit && len(s.ring) > 1 {
 		s.hand %= len(s.ring)
@@ -189,7 +189,7 @@ func (t *knownIDs) Put(k *Known) {
 			s.hand++
 			continue
 		}
-		delete(s.all, o.Id)
+		delete(s.all, o.ID)
 		s.bytes -= o.Size
 		last := s.ring[len(s.ring)-1]
 		last.at, s.ring[s.hand] = s.hand, last

@@ -14,11 +14,11 @@ func TestKnownIDsAreBounded(t *testing.T) {
 	const limit = 1 << 20
 	ids := newKnownIDs(limit)
 	hot := md5.Sum([]byte("hot"))
-	ids.Put(&Known{Id: hot})
+	ids.Put(&Known{ID: hot})
 	kept := 0
 	for i := range 100_000 {
 		id := md5.Sum(fmt.Append(nil, i%50_000))
-		ids.Put(&Known{Id: id, Size: rand.IntN(1000)})
+		ids.Put(&Known{ID: id, Size: rand.IntN(1000)})
 		if ids.Get(hot[:]) == nil {
 			t.Fatalf("what is used is given up, after %d", i)
 		}
@@ -32,7 +32,7 @@ func TestKnownIDsAreBounded(t *testing.T) {
 			t.Errorf("%d in the ring, %d known", len(s.ring), len(s.all))
 		}
 		for at, k := range s.ring {
-			if s.all[k.Id] != k || k.at != at {
+			if s.all[k.ID] != k || k.at != at {
 				t.Fatalf("the ring has another at %d", at)
 			}
 		}

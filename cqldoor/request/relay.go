@@ -90,5 +90,5 @@ func (x *Relays) Prepared(id []byte, v *tables.View, keyspace, text string) {
 	for _, n := range p.tables {
 		size += len(n.Keyspace) + len(n.Name) + 32
 	}
-	x.Cache.Known.Put(&Known{Id: keyOf(id), Passed: p, Size: size})
+	x.Cache.Known.Put(&Known{ID: keyOf(id), Passed: p, Size: size})
 }

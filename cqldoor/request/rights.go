@@ -75,9 +75,9 @@ type Refusal struct {
 // Unwrap returns the error without the rights.
 func (r *Refusal) Unwrap() error { return r.error }
 
-// Judged returns the error that the client gets. If err is a refusal, Judged first asks the store whether the
-// client has the rights. If the client lacks them, Judged returns the store's error instead.
-func Judged(ctx context.Context, req *cqldoor.Request, err error) error {
+// ErrorFor returns the error that the client gets. If err is a refusal, ErrorFor first asks the store whether the
+// client has the rights. If the client lacks them, ErrorFor returns the store's error instead.
+func ErrorFor(ctx context.Context, req *cqldoor.Request, err error) error {
 	var r *Refusal
 	if !errors.As(err, &r) {
 		return err

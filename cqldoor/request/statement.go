@@ -19,7 +19,7 @@ import (
 // Statement is a client's statement on a sharded table, with its plan. It is immutable, except
 // for the backend's ids of its physical statement.
 type Statement struct {
-	Id       [16]byte
+	ID       [16]byte
 	Keyspace string // the session's keyspace when it was planned
 	Text     string
 	state    weak.Pointer[tables.State] // the state that it was planned on; a weak pointer does not keep the state alive
@@ -76,7 +76,7 @@ func newStatement(st *tables.State, keyspace, text string) (*Statement, error) {
 }
 
 func planStatement(st *tables.State, keyspace, text string, tree syntax.Statement) (*Statement, error) {
-	s := &Statement{Keyspace: keyspace, Text: text, state: weak.Make(st), Under: st.Under, Id: NewID(keyspace, text)}
+	s := &Statement{Keyspace: keyspace, Text: text, state: weak.Make(st), Under: st.Under, ID: NewID(keyspace, text)}
 	if b, ok := tree.(*syntax.Batch); ok {
 		for _, child := range b.Statements {
 			if n := tableOf(child, keyspace); st.Table(n.Keyspace, n.Name) == nil {

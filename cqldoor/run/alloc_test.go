@@ -61,7 +61,7 @@ func executeWayOf(t testing.TB, clustering value.Kind, layout *shard.Layout, of 
 	r.cache.Prepared(s)
 	s.Physical.Named.Store(&request.IDs{Statement: make([]byte, 16), Metadata: make([]byte, 16)})
 	values := wire.Values{Count: 3, Raw: wire.AppendBytes(wire.AppendBytes(wire.AppendBytes(nil, []byte{0x80, 0, 0, 1}), of), make([]byte, 400))}
-	e := wire.Execute{ID: s.Id[:], MetadataID: make([]byte, 16)}
+	e := wire.Execute{ID: s.ID[:], MetadataID: make([]byte, 16)}
 	e.Params.SetValues(values)
 	body := wire.AppendExecute(nil, wire.V5, &e)
 	var dst []byte

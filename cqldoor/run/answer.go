@@ -54,8 +54,8 @@ func (x *answers) answer(ctx context.Context, req *cqldoor.Request, s *request.S
 	request.Planned(req, s)
 	w := struct {
 		env  eval.Env
-		made request.Made
-	}{made: request.Made{Ctx: ctx}}
+		made request.ValueMemory
+	}{made: request.ValueMemory{Ctx: ctx}}
 	defer w.made.Close()
 	env := &w.env
 	if err := x.binder.Fill(env, s, &params.Values, nil); err != nil {
@@ -80,7 +80,7 @@ func (x *answers) answer(ctx context.Context, req *cqldoor.Request, s *request.S
 	case s.Whole() != nil:
 		return x.answerOne(ctx, req, s, params, env, metadataID)
 	case s.Batch != nil:
-		return x.writer.WrittenBatch(ctx, req, s, params, env)
+		return x.writer.Batch(ctx, req, s, params, env)
 	}
 	return x.writer.Write(ctx, req, s.Write, params, env)
 }

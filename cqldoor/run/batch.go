@@ -76,7 +76,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 	}
 	out := wire.Batch{}
 	g := x.writer.NewGathering(req, &in.Params)
-	made := request.Made{Ctx: ctx}
+	made := request.ValueMemory{Ctx: ctx}
 	defer made.Close()
 	var before eval.Env // of the last statement
 	for it := in.Iter(); it.Next(); {
@@ -116,7 +116,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 		before = env
 	}
 	if out.Count == in.Count {
-		if err := x.relays.Standing.Forwards(ctx, late); err != nil {
+		if err := x.relays.Standing.MayForward(ctx, late); err != nil {
 			return err
 		}
 		resp, err := asked.ask(ctx, req) // nothing of it is on a sharded table, as far as is known
@@ -133,7 +133,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 		return late
 	}
 	if out.Count > 0 {
-		request.Forwards(req)
+		request.NoteForwarded(req)
 	}
 	if err := g.Check(); err != nil {
 		return err

@@ -12,13 +12,13 @@ import (
 
 // Claims implements cqldoor.Router.
 func (r *Router) Claims(h syntax.Head, keyspace string) bool {
-	if r.schema.View.Load().Judge(h, keyspace) != tables.OfStore {
+	if r.schema.View.Load().Judge(h, keyspace) != tables.ToStore {
 		return true
 	}
 	if h.Name.Keyspace != "" {
 		keyspace = h.Name.Keyspace
 	}
-	return r.schema.Doors.Lease.Over() && tables.OfRows(h.Kind) && !strings.HasPrefix(keyspace, "system")
+	return r.schema.Doors.Lease.Over() && tables.OnRows(h.Kind) && !strings.HasPrefix(keyspace, "system")
 }
 
 // ClaimsID implements cqldoor.Router.

@@ -93,12 +93,12 @@ func (x *executes) executeFresh(ctx context.Context, req *cqldoor.Request, k *re
 	case k.Schema != nil:
 		return k.Schema(ctx, req)
 	case k.Passed != nil && x.relays.Passes(k.Passed):
-		if err := x.relays.Standing.Forwards(ctx, late); err != nil {
+		if err := x.relays.Standing.MayForward(ctx, late); err != nil {
 			return err
 		}
 		return x.relays.Relay(ctx, req)
 	case k.Passed != nil:
-		return request.Unprepared(k.Id[:])
+		return request.Unprepared(k.ID[:])
 	case late != nil:
 		return late
 	}

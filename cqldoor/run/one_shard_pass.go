@@ -32,7 +32,7 @@ func (p *passer) queryOne(req *cqldoor.Request, s *request.Statement, q *wire.Qu
 	if err := p.binder.Fill(&env, s, &q.Params.Values, scratch[:0]); err != nil {
 		return false, err
 	}
-	env.Memory = request.Unwaiting{}
+	env.Memory = request.NoWait{}
 	body, err := p.rewriteQuery(req, s, q, &env)
 	if err != nil {
 		return false, err
@@ -71,7 +71,7 @@ func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e wire
 	if err := p.binder.Fill(&env, s, &e.Params.Values, nil); err != nil {
 		return false, err
 	}
-	env.Memory = request.Unwaiting{}
+	env.Memory = request.NoWait{}
 	b, err := s.Write.Logical.Bind(&env)
 	if err != nil {
 		return false, err
@@ -131,7 +131,7 @@ func (p *passer) rewriteExecute(dst []byte, v wire.Version, s *request.Statement
 	if err := p.binder.Fill(&w.env, s, &e.Params.Values, w.values[:0]); err != nil {
 		return nil, err
 	}
-	w.env.Memory = request.Unwaiting{}
+	w.env.Memory = request.NoWait{}
 	target, err := s.Target(&w.env, w.parts[:0])
 	if err != nil {
 		return nil, err

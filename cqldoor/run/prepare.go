@@ -25,7 +25,7 @@ func (x *preparer) explain(ctx context.Context, s *request.Statement) ([]byte, e
 		if err := x.binder.Fill(env, s, &wire.Values{}, nil); err != nil {
 			return nil, err
 		}
-		made := request.Made{Ctx: ctx}
+		made := request.ValueMemory{Ctx: ctx}
 		defer made.Close()
 		env.Wanted, env.Memory = ctx, &made
 	}
@@ -63,7 +63,7 @@ type preparer struct {
 
 // prepare answers a PREPARE.
 func (x *preparer) prepare(ctx context.Context, req *cqldoor.Request, s *request.Statement) error {
-	p := wire.Prepared{ID: s.Id[:], MetadataID: s.MetadataID[:]}
+	p := wire.Prepared{ID: s.ID[:], MetadataID: s.MetadataID[:]}
 	if whole := s.Whole(); whole != nil {
 		ids, err := s.Physical.Renew(ctx, req.Link, req.Version, whole.Text)
 		if err != nil {

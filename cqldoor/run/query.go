@@ -59,7 +59,7 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 	if err := v.RefuseUnserved(h, text, keyspace); err != nil {
 		return err
 	}
-	if tables.OfRows(h.Kind) && (x.doors.Lapsed() || req.Op == wire.OpPrepare && v.JudgeAll(h, keyspace, text) == tables.OfStore) {
+	if tables.OnRows(h.Kind) && (x.doors.Lapsed() || req.Op == wire.OpPrepare && v.JudgeAll(h, keyspace, text) == tables.ToStore) {
 		if at := tables.Target(h, keyspace); !(h.Kind == syntax.StatementSelect && tables.Hides(at.Keyspace, at.Name)) {
 			req.Go(func(ctx context.Context) { finish(ctx, req, x.textFresh(ctx, req, keyspace, text)) })
 			return nil

@@ -23,11 +23,11 @@ func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace,
 		x.schema.RefreshIfChangedOrLog(ctx)
 	}
 	x.relays.Standing.JudgeAnew(req)
-	if x.schema.View.Load().JudgeAll(syntax.Target(text), keyspace, text) == tables.OfStore {
+	if x.schema.View.Load().JudgeAll(syntax.Target(text), keyspace, text) == tables.ToStore {
 		if req.Op == wire.OpPrepare && definitions.AsksExplain(req.Message) {
 			return x.explains.ExplainPlain(ctx, req, keyspace, text)
 		}
-		if err := x.relays.Standing.Forwards(ctx, late); err != nil {
+		if err := x.relays.Standing.MayForward(ctx, late); err != nil {
 			return err
 		}
 		resp, err := x.relays.Forward(ctx, req)
@@ -39,7 +39,7 @@ func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace,
 		if resp.Op == wire.OpError {
 			x.schema.RefreshIfChangedOrLog(ctx)
 		}
-		if resp.Op != wire.OpError || x.schema.View.Load().JudgeAll(syntax.Target(text), keyspace, text) == tables.OfStore {
+		if resp.Op != wire.OpError || x.schema.View.Load().JudgeAll(syntax.Target(text), keyspace, text) == tables.ToStore {
 			req.Reply(resp)
 			return nil
 		}

@@ -72,7 +72,7 @@ func (x *answers) plainly(s *request.Statement, params *wire.Params) *request.St
 		return nil
 	}
 	if s.Sel.Quorum && rule.On(rule.QuorumInChange) {
-		params.Consistency = read.Quorum(params.Consistency)
+		params.Consistency = read.AtLeastQuorum(params.Consistency)
 	}
 	m := *s
 	m.Sel, m.Direct, m.Physical = sel, nil, x.cache.Physical(sel.Whole.Text)

@@ -213,6 +213,6 @@ func fail(req *cqldoor.Request, err error) {
 // finish ends a request that has failed. It may wait for the store.
 func finish(ctx context.Context, req *cqldoor.Request, err error) {
 	if err != nil {
-		req.Error(request.Judged(ctx, req, err))
+		req.Error(request.ErrorFor(ctx, req, err))
 	}
 }

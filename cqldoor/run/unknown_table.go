@@ -154,7 +154,7 @@ func (u *unknown) absent(v *tables.View, n syntax.Name) (*wire.Message, error) {
 	case *syntax.CreateView:
 		return nil, wire.Invalidf("Base table '%s' doesn't exist", n.Name)
 	}
-	if err == nil && !tables.OfRows(syntax.Target(u.text).Kind) {
+	if err == nil && !tables.OnRows(syntax.Target(u.text).Kind) {
 		without := *keyspace
 		without.Tables = maps.Clone(keyspace.Tables)
 		delete(without.Tables, n.Name)

@@ -101,7 +101,7 @@ func (x *Viewer) ServeSelect(ctx context.Context, req *cqldoor.Request, keyspace
 		return
 	}
 	if req.Op == wire.OpPrepare {
-		x.Cache.Known.Put(&request.Known{Id: s.id, Size: 4*len(text) + 1000, Schema: func(ctx context.Context, req *cqldoor.Request) error {
+		x.Cache.Known.Put(&request.Known{ID: s.id, Size: 4*len(text) + 1000, Schema: func(ctx context.Context, req *cqldoor.Request) error {
 			e, err := request.ExecuteOf(req)
 			if err != nil {
 				return err
@@ -134,7 +134,7 @@ func (x *Viewer) ServeSelect(ctx context.Context, req *cqldoor.Request, keyspace
 func (x *Viewer) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
 	// The rows of nodes do not depend on what the door has read of the schema. To read it takes long if it
 	// has many columns.
-	if !tables.OfNodes(s.Table.Keyspace, s.Table.Name) {
+	if !tables.ShowsNodes(s.Table.Keyspace, s.Table.Name) {
 		if err := x.Schemas.RefreshIfChanged(ctx); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (x *Viewer) selectRows(ctx context.Context, req *cqldoor.Request, s *schema
 	if err := x.Binder.Fill(&env, &request.Statement{Head: &s.Header}, &params.Values, nil); err != nil {
 		return err
 	}
-	made := request.Made{Ctx: ctx}
+	made := request.ValueMemory{Ctx: ctx}
 	defer made.Close()
 	env.Wanted, env.Memory = ctx, &made
 	b, err := s.Bind(&env)
@@ -253,7 +253,7 @@ func (f *schemaFetch) rows() ([]partitionRows, error) {
 	if f.bound.Empty() {
 		return nil, nil
 	}
-	if tables.OfNodes(f.sel.Table.Keyspace, f.sel.Table.Name) {
+	if tables.ShowsNodes(f.sel.Table.Keyspace, f.sel.Table.Name) {
 		return f.nodeRows()
 	}
 	var out []partitionRows
@@ -371,7 +371,7 @@ func inTokens(ranges []analysis.TokenRange, key []byte) bool {
 // shown returns a row as clients see it, or false for a hidden row.
 func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 	s := f.sel
-	if tables.OfNodes(s.Table.Keyspace, s.Table.Name) {
+	if tables.ShowsNodes(s.Table.Keyspace, s.Table.Name) {
 		if s.Table.Name == "local" {
 			cells = f.localCells(cells)
 		}
@@ -479,7 +479,7 @@ func (o *schemaResult) Emit(cells [][]byte) error {
 	if o.bytes > o.longest {
 		return request.ErrLong
 	}
-	if err := o.memory.Reserve(&o.held, request.Copied*o.bytes); err != nil {
+	if err := o.memory.Reserve(&o.held, request.CopyFactor*o.bytes); err != nil {
 		return err
 	}
 	o.rows = append(o.rows, slices.Clone(cells))

@@ -26,13 +26,13 @@ const (
 	// unread: the statement must be read further. It is a schema statement, a statement on roles,
 	// or unknown.
 	unread verdict = iota
-	// OfStore: the statement goes to the store unchanged.
-	OfStore
-	// ofRouter: the statement is about a table that is sharded or unknown here, or it reads the
+	// ToStore: the statement goes to the store unchanged.
+	ToStore
+	// toRouter: the statement is about a table that is sharded or unknown here, or it reads the
 	// schema.
-	ofRouter
-	// ofCatalogue: the statement would read or write the catalogue.
-	ofCatalogue
+	toRouter
+	// onCatalogue: the statement would read or write the catalogue.
+	onCatalogue
 )
 
 // Judge judges a statement by its head. A batch is judged table by table.
@@ -41,27 +41,27 @@ func (v *View) Judge(h syntax.Head, keyspace string) verdict {
 		keyspace = h.Name.Keyspace
 	}
 	switch {
-	case OfRows(h.Kind):
+	case OnRows(h.Kind):
 		switch {
 		case keyspace == catalog.Keyspace:
-			return ofCatalogue
+			return onCatalogue
 		case h.Name.Name == "":
 			return unread // a text that could not be split into tokens
 		case h.Kind == syntax.StatementSelect && Hides(keyspace, h.Name.Name):
-			return ofRouter
+			return toRouter
 		case v.Tables[keyspace][h.Name.Name] != nil || v.Lacks(keyspace, h.Name.Name):
-			return ofRouter
+			return toRouter
 		case len(v.unserved) > 0 && v.unserved[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
-			return ofRouter
+			return toRouter
 		case len(v.Hidden) > 0 && v.Hidden[syntax.Name{Keyspace: keyspace, Name: h.Name.Name}]:
-			return ofRouter // the router reports that there is no such table
+			return toRouter // the router reports that there is no such table
 		}
-		return OfStore
+		return ToStore
 	case h.Kind == syntax.StatementUse:
 		if h.Name.Name == catalog.Keyspace {
-			return ofCatalogue
+			return onCatalogue
 		}
-		return OfStore
+		return ToStore
 	}
 	return unread
 }
@@ -73,16 +73,16 @@ func (v *View) JudgeAll(h syntax.Head, keyspace, text string) verdict {
 	}
 	is := unread
 	for n := range syntax.Tables(text) {
-		if is = v.Judge(syntax.Head{Kind: h.Kind, Name: n}, keyspace); is != OfStore {
+		if is = v.Judge(syntax.Head{Kind: h.Kind, Name: n}, keyspace); is != ToStore {
 			break
 		}
 	}
 	return is
 }
 
-// OfRows says whether statements of a kind read or write rows of tables. These are judged by
+// OnRows says whether statements of a kind read or write rows of tables. These are judged by
 // their tables alone.
-func OfRows(k syntax.StatementKind) bool {
+func OnRows(k syntax.StatementKind) bool {
 	switch k {
 	case syntax.StatementSelect, syntax.StatementInsert, syntax.StatementUpdate, syntax.StatementDelete,
 		syntax.StatementBatch, syntax.StatementTruncate:
@@ -98,7 +98,7 @@ func Hides(keyspace, table string) bool {
 	case "system_schema":
 		return table == "tables" || table == "columns" || table == "keyspaces"
 	case "system":
-		return table == "size_estimates" || table == "table_estimates" || OfNodes(keyspace, table)
+		return table == "size_estimates" || table == "table_estimates" || ShowsNodes(keyspace, table)
 	}
 	return false
 }
@@ -112,7 +112,7 @@ func (v *View) RefuseUnserved(h syntax.Head, text, keyspace string) error {
 		if n.Keyspace == "" {
 			n.Keyspace = keyspace
 		}
-		if v.unserved[n] && OfRows(h.Kind) {
+		if v.unserved[n] && OnRows(h.Kind) {
 			return wire.Errorf(wire.CodeServer, "evenkeel: table %s.%s is sharded in a way that this door does not know; serve it by a door of the release that created it", n.Keyspace, n.Name)
 		}
 	}
@@ -149,7 +149,7 @@ func (v *View) NamesCatalogue(h syntax.Head, text, keyspace string) bool {
 	}
 	if h.Kind != syntax.StatementBatch {
 		switch v.Judge(h, keyspace) {
-		case ofCatalogue:
+		case onCatalogue:
 			return true
 		case unread:
 			return syntax.NamesKeyspace(text, catalog.Keyspace) || describesCatalogue(h, text)
@@ -177,8 +177,8 @@ func describesCatalogue(h syntax.Head, text string) bool {
 	return err == nil && ok && d.What == "" && d.Name == syntax.Name{Name: catalog.Keyspace}
 }
 
-// IsStores says whether the definer (definitions) passes a statement on.
-func (v *View) IsStores(h syntax.Head, keyspace, text string) bool {
+// PassesOn says whether the definer (definitions) passes a statement on.
+func (v *View) PassesOn(h syntax.Head, keyspace, text string) bool {
 	if passed, _ := v.Plain(h, keyspace, text); passed {
 		return true
 	}

@@ -211,7 +211,7 @@ func tokenSet(all []string) []byte {
 	return set
 }
 
-// OfNodes says whether a table of keyspace system describes nodes. Clients see the doors there.
-func OfNodes(keyspace, table string) bool {
+// ShowsNodes says whether a table of keyspace system describes nodes. Clients see the doors there.
+func ShowsNodes(keyspace, table string) bool {
 	return keyspace == "system" && (table == "local" || table == "peers" || table == "peers_v2")
 }

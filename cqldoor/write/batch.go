@@ -143,8 +143,8 @@ func (g *Gathering) Ask(ctx context.Context, req *cqldoor.Request) error {
 	return nil
 }
 
-// WrittenBatch executes a BATCH that was sent as one statement of text.
-func (r *Writer) WrittenBatch(ctx context.Context, req *cqldoor.Request, s *request.Statement, params *wire.Params, env *eval.Env) error {
+// Batch executes a BATCH that was sent as one statement of text.
+func (r *Writer) Batch(ctx context.Context, req *cqldoor.Request, s *request.Statement, params *wire.Params, env *eval.Env) error {
 	bound, err := s.Batch.Logical.Bind(env)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (r *Writer) Move(ctx context.Context, req *cqldoor.Request, g *Gathering, p
 		p.SetDefaultTimestamp(req.Stamp)
 	}
 	if rule.On(rule.QuorumInChange) {
-		p.Consistency = read.Quorum(p.Consistency)
+		p.Consistency = read.AtLeastQuorum(p.Consistency)
 	}
 	for i, w := range g.writes {
 		if err := r.Placer.checkAhead(req, &p, w, g.bound[i]); err != nil {
@@ -57,7 +57,7 @@ func (r *Writer) Move(ctx context.Context, req *cqldoor.Request, g *Gathering, p
 		}
 	}
 	for i := range rounds.lives {
-		if err := r.Resolver.Revive(ctx, rounds.changes[i], &rounds.lives[i], read.Written(p.Consistency)); err != nil {
+		if err := r.Resolver.Revive(ctx, rounds.changes[i], &rounds.lives[i], read.ForWrites(p.Consistency)); err != nil {
 			return err
 		}
 	}

@@ -107,7 +107,7 @@ var errBatchTooLarge = wire.Invalidf("Batch too large")
 // appendMutations adds physical writes to a batch when there is room for them. It names prepared
 // statements. But if the store gives such statements up, an attempt learns of one of them only, so
 // a batch of many would need as many attempts; then it spells them out, if there is room.
-func (a *Applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, room *request.Made) error {
+func (a *Applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, room *request.ValueMemory) error {
 	const overhead = 1 + 2 + 16 + 2 // bytes of a statement besides its values
 	spell, texts := false, 0
 	if request.GaveUpStatements(req.Link) {
@@ -130,7 +130,7 @@ func (a *Applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *
 		}
 	}
 	if n > request.ShortRead {
-		if err := room.Hold(request.Copied * n); err != nil { // the statements, and the message that is made of them
+		if err := room.Hold(request.CopyFactor * n); err != nil { // the statements, and the message that is made of them
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (a *Applier) SendBatch(ctx context.Context, req *cqldoor.Request, b *wire.B
 
 // applyBatch sends a batch with some more writes and returns its result.
 func (a *Applier) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, params *wire.Params) ([]byte, error) {
-	room := request.Made{Ctx: ctx}
+	room := request.ValueMemory{Ctx: ctx}
 	defer room.Close()
 	if err := a.appendMutations(ctx, req, b, ms, &room); err != nil {
 		return nil, err
