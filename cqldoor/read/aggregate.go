@@ -6,7 +6,7 @@ import (
 	"iter"
 )
 
-// combined writes the single row of an aggregation whose parts the shards compute.
+// combined writes the single row of an aggregation. Each shard aggregates its own rows.
 func (x *reader) combined(out *output) error {
 	var total [][]byte
 	err := x.drain(x.aggregates(), func(cells [][]byte) error {
@@ -23,8 +23,8 @@ func (x *reader) combined(out *output) error {
 		return err
 	}
 	if total == nil {
-		// No shard was asked, because nothing can match. The result is that of an aggregate over
-		// no rows.
+		// The door has asked no shard, because no row can match. The result is that of an aggregate
+		// over no rows.
 		group := x.plan.Logical.Selection.NewGroup()
 		if total, err = group.Result(x.bound.Env, nil); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (x *reader) combined(out *output) error {
 }
 
 // aggregates yields the reads in which every shard of the statement's segments aggregates its
-// rows. Each read is made when it is needed.
+// rows. It makes each read only when the caller needs it.
 func (x *reader) aggregates() iter.Seq2[fetch, error] {
 	return func(yield func(fetch, error) bool) {
 		for s := range x.plan.Segments(x.bound, x.dir, 0, nil) {

@@ -12,8 +12,8 @@ import (
 // shapedPage is a page of a result whose rows the door evaluates.
 type shapedPage struct {
 	*output
-	page    int // most rows; 0: no bound
-	longest int // bytes
+	page    int // largest number of rows; 0: no limit
+	longest int // largest size in bytes
 }
 
 // Emit implements result.Output.
@@ -40,7 +40,8 @@ func (o *shapedPage) Room(bytes int) error {
 	return o.room(bytes)
 }
 
-// shaped writes a page of rows, or of groups, that the door evaluates. page 0 means all rows.
+// shaped writes a page of rows, or of groups, that the door evaluates. If page is 0, it writes all
+// rows.
 func (x *reader) shaped(out *output, c plan.Cursor, page int) error {
 	limits := result.LimitsOf(x.bound)
 	if c.Limit > 0 {
@@ -50,7 +51,7 @@ func (x *reader) shaped(out *output, c plan.Cursor, page int) error {
 		limits.Inside = c.PerKey
 	}
 	sel := x.plan.Logical
-	hint := 0 // how many rows of one partition will probably be wanted
+	hint := 0 // how many rows of one partition the page will probably need; 0: all
 	if !sel.Selection.Aggregated && !sel.Grouped && len(sel.Sort) == 0 {
 		if x.total = c.Limit; page > 0 { // one row more tells whether another page follows
 			x.total = least(page+1, c.Limit)
@@ -58,7 +59,7 @@ func (x *reader) shaped(out *output, c plan.Cursor, page int) error {
 		hint = least(x.total, x.bound.PerPartitionLimit)
 	}
 	s := result.NewShaper(x.bound, limits, &shapedPage{out, page, x.reads.Longest})
-	at := c // the last row that was taken
+	at := c // the position after the last row that the shaper has taken
 	take := func(st step) (next result.Next, err error) {
 		if st.at.KeyIndex != at.KeyIndex || string(st.at.Scan) != string(at.Scan) {
 			if next, err = s.Partition(); err != nil || next != result.More {

@@ -21,30 +21,31 @@ type fetcher struct {
 	reads   *Reads
 	link    store.Forwarder
 	version wire.Version
-	params  wire.Params // parameters of the client's request that every fetch repeats
+	params  wire.Params // the client's parameters that every fetch has too
 	plan    *plan.Select
 	bound   *analysis.BoundSelect
 
-	patience time.Time       // time until which throttled shards are asked again
+	patience time.Time       // until then the door asks throttled shards again
 	memory   *request.Memory // nil: not bounded
 	among    int             // how many readers share the request's fetches; 0: this is the only one
 }
 
-// fanOut returns how many fetches may be in flight.
+// fanOut returns how many fetches of this reader may be in flight.
 func (x *fetcher) fanOut() int { return max(1, x.reads.FanOut/max(1, x.among)) }
 
-// progress restarts the request's time limit at each read of an aggregate or of groups. As in
-// Cassandra, these may read any number of rows.
+// progress restarts the request's time limit if the statement aggregates or groups rows. As in
+// Cassandra, such a statement may read any number of rows.
 func (x *fetcher) progress() {
 	if x.plan != nil && (x.plan.Logical.Selection.Aggregated || x.plan.Logical.Grouped) {
 		deadline.Progress(x.ctx)
 	}
 }
 
-// send queues one physical read. Its response comes to an inbox with the given tag.
+// send queues one physical read until the link is flushed. The inbox receives the response with the
+// given tag.
 func (x *fetcher) send(f *fetch, to *inbox, tag int) error {
 	if err := x.ctx.Err(); err != nil {
-		return err // nobody waits for it any more
+		return err // nobody waits for the read any more
 	}
 	ids, err := x.reads.Cache.Physical(f.Statement.Text).Prepare(x.ctx, x.link, x.version, f.Statement.Text)
 	if err != nil {
@@ -57,8 +58,8 @@ func (x *fetcher) send(f *fetch, to *inbox, tag int) error {
 	return nil
 }
 
-// all sends some reads, as many at once as allowed, and returns the rows of all responses in any
-// order. The rows belong to the caller.
+// all sends some reads, at most fanOut at once, and returns the rows of all responses in any order.
+// The caller may keep the rows.
 func (x *fetcher) all(fetches []fetch) (out [][][]byte, err error) {
 	err = x.drain(listed(fetches), func(cells [][]byte) error {
 		out = append(out, append([][]byte(nil), cells...))
@@ -67,7 +68,7 @@ func (x *fetcher) all(fetches []fetch) (out [][][]byte, err error) {
 	return out, err
 }
 
-// listed yields reads that are already known.
+// listed yields the reads of a list.
 func listed(fetches []fetch) iter.Seq2[fetch, error] {
 	return func(yield func(fetch, error) bool) {
 		for _, f := range fetches {
@@ -78,8 +79,8 @@ func listed(fetches []fetch) iter.Seq2[fetch, error] {
 	}
 }
 
-// drain sends reads, taking each one when there is room for it, and calls f for each row. A row
-// is valid only during the call.
+// drain sends reads, at most fanOut at once, and calls f for each row. It takes each read from fetches
+// when it can send it. A row is valid only during the call of f.
 func (x *fetcher) drain(fetches iter.Seq2[fetch, error], f func(cells [][]byte) error) error {
 	more, stop := iter.Pull2(fetches)
 	defer stop()
@@ -87,7 +88,7 @@ func (x *fetcher) drain(fetches iter.Seq2[fetch, error], f func(cells [][]byte) 
 	defer in.close()
 	var (
 		took  []response
-		under = map[int]*ask{} // requests under way, by tag
+		under = map[int]*ask{} // requests in flight, by tag
 		tag   int
 		ended bool
 		held  *request.Holding
@@ -171,12 +172,12 @@ func eachRow(body []byte, f func(cells [][]byte) error) error {
 	return it.Err()
 }
 
-// shardGroup is how many shards one request reads. With so many, a request costs little compared
-// to the reads, and no coordinator reads for long.
+// shardGroup is the largest number of shards that one request reads. With so many shards, a request
+// costs little compared to its reads, and no coordinator reads for long.
 const shardGroup = 10
 
-// group returns how many shards one request may read, at most most. A serial read is of one
-// partition, because Cassandra refuses it for several.
+// group returns how many shards one request may read: the number most, or 1 for a serial read.
+// Cassandra refuses a serial read of several partitions.
 func (x *fetcher) group(most int) int {
 	if x.params.Consistency.IsSerial() {
 		return 1

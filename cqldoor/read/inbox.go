@@ -17,13 +17,14 @@ type response struct {
 	body []byte
 	err  error
 
-	// refused is set if the response was too long to keep. It is then the size of one row.
+	// refused is the average size of a row, in bytes, if the response was too long to keep.
+	// Otherwise it is 0.
 	refused int
 
-	due bool // no response: the request with this tag is due, see remind
+	due bool // there is no response: the request with this tag is due (see remind)
 }
 
-// inbox receives the responses to the fetches of one page. It keeps at most limit bytes of them.
+// inbox receives the responses to the fetches of one page. It keeps at most limit bytes of responses.
 type inbox struct {
 	version wire.Version
 	limit   int // bytes; 0: no limit
@@ -65,7 +66,7 @@ func (b *inbox) Receive(tag uint32, resp wire.Message) {
 	b.mu.Unlock()
 }
 
-// remind makes next report, after wait, that a request is due.
+// remind makes next report after the time wait that a request is due.
 func (b *inbox) remind(tag int, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +96,7 @@ func (b *inbox) Flush() {
 	}
 }
 
-// next waits for responses and appends them to took.
+// next waits for responses and appends them to took. It returns the error of ctx if ctx is done before.
 func (b *inbox) next(ctx context.Context, took []response) ([]response, error) {
 	for {
 		b.mu.Lock()
@@ -117,7 +118,7 @@ func (b *inbox) next(ctx context.Context, took []response) ([]response, error) {
 // buffers holds buffers for the responses of later pages.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// keptBuffer is the largest buffer that is kept.
+// keptBuffer is the largest size, in bytes, of a buffer that a pool keeps.
 const keptBuffer = 1 << 20
 
 // newBuffer returns an empty buffer with room for n bytes.
@@ -129,7 +130,7 @@ func newBuffer(n int) []byte {
 	return make([]byte, 0, n)
 }
 
-// giveBuffer returns a buffer that nobody uses any more to the pool.
+// giveBuffer puts a buffer that nobody uses any more into the pool.
 func giveBuffer(b []byte) {
 	if cap(b) > 0 && cap(b) <= keptBuffer {
 		lent := b

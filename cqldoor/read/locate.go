@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
-// A request for several shards goes to a node that has all of them, which then asks no other node
-// for rows. So shards are put together by node, if the store knows its nodes.
+// A request for several shards goes to a node that has all of them. Then this node asks no other node
+// for rows. So the door groups shards by node, if the store knows its nodes.
 
 // fetch is one physical read, and where it should go.
 type fetch struct {
@@ -28,12 +28,12 @@ func placed(at scatter.Place, all ...plan.Fetch) []fetch {
 	return out
 }
 
-// split returns a read of each shard.
+// split returns one read for each shard.
 func (f *fetch) split() []fetch { return placed(f.at, f.Fetch.Split()...) }
 
-// nodes returns a function that returns the nodes of a shard of a logical partition, as
-// store.Locator does, or nil if the store does not know its nodes. A result is valid until the next
-// call.
+// nodes returns a function that returns the nodes of a shard of a logical partition, as store.Locator
+// does. The function's result is valid until its next call. nodes returns nil if the store does not
+// know its nodes.
 func (x *fetcher) nodes(key [][]byte) func(shard int) (all []int, best int) {
 	l, ok := x.reads.Store.(store.Locator)
 	if !ok || len(key) == 0 {
@@ -49,13 +49,14 @@ func (x *fetcher) nodes(key [][]byte) func(shard int) (all []int, best int) {
 	}
 }
 
-// together parts shards of a logical partition into those that one request asks, at most so many.
+// together parts shards of a logical partition into groups. One request reads one group. most is the
+// largest number of shards in a group.
 func (x *fetcher) together(key [][]byte, shards []int, most int) []scatter.Group {
 	return scatter.Together(shards, most, x.nodes(key))
 }
 
 // to returns the context of a read. If the read is of several shards, the context names the nodes
-// that it should go to. A read of one shard binds all of its partition key, by which the store finds
+// that the read should go to. A read of one shard binds its whole partition key, so the store finds
 // the node itself.
 func (x *fetcher) to(f *fetch) context.Context {
 	ctx := x.shardsKnown(f.Shards)

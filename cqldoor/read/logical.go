@@ -14,24 +14,24 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// step is what a visitor gets: a row, and the position after it for the next page.
+// step is a row, and the position after it. The next page can begin at that position.
 type step struct {
 	row *plan.Row
 	at  plan.Cursor // only KeyIndex, Scan, After and Done are set
 }
 
-// visit is called with each row in turn. It returns false to end the reading, or errEnough to end
-// the reading of the row's partition. The row may be reused after the call, but not its cells.
+// visit takes one row after the other. It returns false to end the read, or errEnough to end the read
+// of the row's partition. The reader may use the row again after the call, but not its cells.
 type visit func(s step) (bool, error)
 
 var errEnough = errors.New("read: no more rows of the partition are wanted")
 
-// pause ends a page between two partitions. The next page begins at the position.
+// pause ends a page between two partitions. The next page begins at the position at.
 type pause func(at plan.Cursor) error
 
-// each visits the merged rows after a cursor, in order, and filters them if the shards have not.
-// hint is how many rows will probably be wanted, 0 for all. If the reading takes long and pause is not
-// nil, each calls pause with the position after a partition, and ends.
+// each visits the merged rows after a cursor, in order. It filters them if the shards have not. hint
+// is how many rows of a partition the page will probably need; 0: all. If the read takes long and
+// pause is not nil, each calls pause with the position after a partition, and ends.
 func (x *reader) each(c plan.Cursor, hint int, pause pause, f visit) error {
 	if x.plan.FilterHere {
 		inner := f
@@ -68,7 +68,8 @@ func (x *reader) each(c plan.Cursor, hint int, pause pause, f visit) error {
 	return nil
 }
 
-// partition visits the rows of one logical partition after a cursor in it.
+// partition visits the rows of one logical partition after a cursor in it. It returns false if f has
+// ended the read.
 func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on bool, err error) {
 	if at.Done {
 		return true, nil
@@ -168,14 +169,15 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 	return alone(f(step{&r, plan.Cursor{KeyIndex: at.KeyIndex, Scan: at.Scan, Layout: at.Layout, Done: true}}))
 }
 
-// oneShard names the rows that a table of strategy time puts in one shard of a partition.
+// oneShard stands for the rows that a table of strategy time puts in one shard of a partition.
 type oneShard struct {
 	by    *plan.Table
 	shard int
 }
 
-// shown returns the memory of a page that is returned when its rows have been visited. If the
-// visit ends early, the memory is returned with the request.
+// shown returns the memory of a page. The caller closes it when it has visited the page's rows. If the
+// visit ends early, the memory is returned with the request. If the rows are shown later, shown
+// appends the memory to x.shows and returns nil.
 func (x *reader) shown(page *rowset) *request.Holding {
 	if x.shows == nil || page.held == nil {
 		return page.held
@@ -184,7 +186,7 @@ func (x *reader) shown(page *rowset) *request.Holding {
 	return nil
 }
 
-// present says whether a partition has a visible row.
+// present reports whether a partition has a visible row.
 func (x *reader) present(key [][]byte, index int) (bool, error) {
 	for s := range x.plan.PartitionSegments(x.bound, x.dir, index, key, nil) {
 		for after := s.After; ; {
@@ -212,10 +214,11 @@ func (x *reader) present(key [][]byte, index int) (bool, error) {
 	return false, nil
 }
 
-// shownAtOnce is how many keys are read to find one visible row.
+// shownAtOnce is how many keys present reads at once to find a visible row.
 const shownAtOnce = 100
 
-// alone turns the result of visiting a partition's only row into the result for the partition.
+// alone returns the result of partition after the visit of a partition's only row. on and err are the
+// results of that visit.
 func alone(on bool, err error) (bool, error) {
 	if err == errEnough {
 		return true, nil
@@ -223,14 +226,14 @@ func alone(on bool, err error) (bool, error) {
 	return on, err
 }
 
-// presence starts to read what is needed of a partition besides its rows. wait returns the static
-// columns and is called once; it is nil if nothing is read. After that, present says whether any
-// of the asked shards has rows.
+// presence starts to read the static columns of a partition, and which shards have rows. wait returns
+// the static columns when the read has ended. The caller calls wait once. wait is nil if presence
+// reads nothing. After the call of wait, present reports whether any of the asked shards has rows.
 func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]byte, error), err error) {
 	p := x.plan.Presence
 	found := false
 	present = func() bool { return found }
-	if p == nil || x.plan.Table.Timed() { // such tables have no static columns
+	if p == nil || x.plan.Table.Timed() { // tables of strategy time have no static columns
 		return present, nil, nil
 	}
 	shards, err := p.Shards(x.plan.Table, x.dir, key)
@@ -279,5 +282,6 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 // presenceGroup is how many shards one request asks for one small row each.
 const presenceGroup = 50
 
-// window is how many rows are read at once if no page size is given.
+// window is the largest number of rows of a partition that a reader merges at once. It merges that
+// many if it does not know how many rows the page needs.
 const window = 5000

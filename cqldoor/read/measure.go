@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// fan returns the counts of a reader's requests to the store, or nil if they are not counted.
+// fan returns the counters of a reader's requests to the store, or nil if nobody counts them.
 func (x *fetcher) fan() *observe.Fan {
 	if e, ok := x.link.(*request.Coordinator); ok {
 		return &e.Fan
@@ -17,7 +17,8 @@ func (x *fetcher) fan() *observe.Fan {
 	return nil
 }
 
-// shardsKnown returns the reader's context after it has told the request's span the shards.
+// shardsKnown returns the reader's context. If the client's request is traced, the context says which
+// shards a read asks.
 func (x *fetcher) shardsKnown(shards []int) context.Context {
 	e, ok := x.link.(*request.Coordinator)
 	return observe.WithShards(x.ctx, ok && e.Span != nil, shards)

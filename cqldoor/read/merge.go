@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// merger reads the rows of segments, merged from their shards.
+// merger reads the rows of segments. It merges them from the segments' shards.
 type merger struct {
 	fetcher
 	width  *atomic.Int64 // see rowWidth
@@ -22,8 +22,8 @@ type merger struct {
 	survey survey        // what is known of the next partitions
 }
 
-// page reads the first want rows of a segment after a clustering key. If rows are large, it reads
-// fewer and says that there are more.
+// page reads the first want rows of a segment after a clustering key. If rows are large, it returns
+// fewer of them, and sets more.
 func (x *merger) page(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	x.progress()
 	if s.Err != nil {
@@ -57,7 +57,7 @@ func (x *merger) read(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	return x.narrow(s, after, want)
 }
 
-// extent describes what to merge: so many rows of a segment after a clustering key.
+// extent says what merge reads: the first want rows of a segment after a clustering key.
 type extent struct {
 	plan.Segment
 	after [][]byte
@@ -66,26 +66,25 @@ type extent struct {
 	limit int  // largest number of bytes; 0: no limit
 	group int  // how many shards a request reads
 
-	// These are set if the rows are known: the last key, and how many rows each shard has up to
-	// it.
-	upto   [][]byte
-	expect []int
+	// These are set if the keys of the rows are known.
+	upto   [][]byte // the last key
+	expect []int    // how many rows each shard has up to that key
 }
 
-// flight is a scatter fetch under way, with the rows received so far.
+// flight is a scatter fetch in flight, with the rows received so far.
 type flight struct {
 	fetch scatter.Fetch[row]
 	rows  [][]row
-	parts int // number under way
+	parts int // how many parts are in flight
 }
 
-// part is a request for some shards of a flight: all of them, or one that was throttled.
+// part is a request for all shards of a flight, or for one shard that the store has throttled.
 type part struct {
 	*flight
 	ask
 }
 
-// merge reads an extent from its shards. If it is longer than its limit, the error is errWide.
+// merge reads an extent from its shards. It returns errWide if the rows have more bytes than the limit.
 func (x *merger) merge(e extent) (_ *rowset, err error) {
 	if e.Err != nil {
 		return nil, e.Err
@@ -99,11 +98,11 @@ func (x *merger) merge(e extent) (_ *rowset, err error) {
 			out.held.Close()
 		}
 	}()
-	single := e.Slice.Row(x.plan.Table.Table) // no shard has more than one row of it
+	single := e.Slice.Row(x.plan.Table.Table) // each shard has at most one row of the extent
 	o := scatter.Options[row]{
 		Shards: e.Shards, Page: e.want, Group: e.group, Compare: out.compare, Seed: uint64(x.reads.IntN(1 << 30)),
-		// Most partitions are shorter than a page. A LIMIT, or an earlier page, says that this
-		// one is not. Several buckets are read at once if the page probably needs all their rows.
+		// Most partitions are shorter than a page. If there is a LIMIT, or an earlier page, this one
+		// is probably longer. A segment has several buckets if the page probably needs all their rows.
 		Few: single || e.after == nil && (e.want != x.bound.Limit || x.plan.Buckets(e.Segment) > 1),
 	}
 	if e.group > 1 {
@@ -114,7 +113,7 @@ func (x *merger) merge(e extent) (_ *rowset, err error) {
 	}
 	switch {
 	case x.plan.Table.Hides():
-		// A moved row is in its old shard too. The copy that is shown stands for both.
+		// A moved row is in its old shard too. The door keeps the copy that it shows.
 		o.Combine = func(a, b row) row {
 			if out.belongs(e.Key, &b) {
 				return b
@@ -251,7 +250,7 @@ func (x *merger) merge(e extent) (_ *rowset, err error) {
 	return out, nil
 }
 
-// likely returns how many bytes of an extent will probably come, as far as is known.
+// likely returns the probable size, in bytes, of an extent's rows; 0: it is not known.
 func (x *merger) likely(e *extent) int {
 	width := x.rowWidth().known()
 	if e.keys {
@@ -281,7 +280,7 @@ func (x *merger) pieces(e *extent, rows *rowset, f scatter.Fetch[row]) ([]fetch,
 	return placed(f.Place, all...), err
 }
 
-// short says whether some shard of the request has fewer rows than were asked for.
+// short reports whether some shard of the request has returned fewer rows than the request asked for.
 func (p *part) short() bool {
 	for i, shard := range p.fetch.Shards {
 		if len(p.rows[i]) < p.fetch.Limit && slices.Contains(p.pieces[0].Shards, shard) {

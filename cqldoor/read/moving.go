@@ -10,12 +10,12 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// resolved does the work of page for a table whose reads use both places. It makes rows that differ
-// equal before the answer.
+// resolved does the work of page for a table whose reads use both places. If the two places of a row
+// differ, it makes them equal before it returns the row.
 //
-// A row that is in neither place at the first read is left out, even if a client writes it
-// meanwhile: that write had not been acknowledged when the read began. So a page ends even if
-// clients write its rows all the time.
+// resolved leaves out a row that is in neither place at the first read, even if a client writes the
+// row meanwhile: that write was not acknowledged when the read began. So a page ends even if clients
+// write its rows all the time.
 func (x *merger) resolved(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	old := *x
 	old.plan, old.width = x.plan.Old, nil
@@ -73,7 +73,7 @@ func (x *merger) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 	} else if was.ends {
 		next.end, next.ends = next.adopt(was, &was.end), true
 	}
-	was.held.Close() // few rows are adopted from it
+	was.held.Close() // next has adopted only few of its rows
 	next.rows, next.more = rows, bound != nil
 	if len(rows) > want {
 		next.rows, next.more = rows[:want], true
@@ -82,9 +82,10 @@ func (x *merger) resolved(s plan.Segment, after [][]byte, want int) (*rowset, er
 	return next, nil
 }
 
-// held reads rows of a segment, up to as many as may be in memory at once.
+// held reads the first want rows of a segment after a clustering key. It reads fewer if the rows are
+// larger than the memory for one page.
 func (x *merger) held(s plan.Segment, after [][]byte, want int) (*rowset, error) {
-	if s.Err == nil && len(s.Shards) == 0 { // the layout has no bucket in this time
+	if s.Err == nil && len(s.Shards) == 0 { // the layout has no bucket in the segment's time
 		return &rowset{plan: x.plan, layout: layoutOf(x.plan, false)}, nil
 	}
 	for limit := x.reads.Held; ; {
@@ -99,10 +100,11 @@ func (x *merger) held(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	}
 }
 
-// maxResolve is the number of times that settle reads a row again that clients write all the time.
+// maxResolve is how often settle reads a row that clients write all the time.
 const maxResolve = 20
 
-// settle makes the places of a row equal and appends the row as it is then.
+// settle makes the places of a row equal, and appends the row as it is then. It does not append a
+// deleted row.
 func (x *merger) settle(s plan.Segment, in *rowset, rows []row, r row) ([]row, error) {
 	key := in.ownKey(&r)
 	if !rule.On(rule.ReadsResolve) {

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// rows writes a page of rows as the shards select them. page 0 means all rows.
+// rows writes a page of rows as the shards select them. If page is 0, it writes all rows.
 func (x *reader) rows(out *output, c plan.Cursor, page int) error {
 	if x.bound.Empty() {
 		return nil
@@ -40,18 +40,18 @@ type rowsPage struct {
 	*reader
 	out   *output
 	at    plan.Cursor       // the rest of the limits, and the present partition
-	page  int               // 0: all rows are one page
+	page  int               // largest number of rows; 0: all rows are one page
 	left  int               // rows left of the page
 	last  [][]byte          // clustering key of the last row of the present partition
-	shard int               // from which the last row came
+	shard int               // the shard of the last row
 	guess *buckets.Guessing // of the present partition; nil: none
 }
 
-// spent says whether PER PARTITION LIMIT leaves no more of the present partition.
+// spent reports whether PER PARTITION LIMIT leaves no more rows of the present partition.
 func (w *rowsPage) spent() bool { return w.bound.PerPartitionLimit > 0 && w.at.PerKey == 0 }
 
-// partition writes rows of the present partition after a clustering key. It returns whether more
-// rows are wanted.
+// partition writes rows of the present partition after a clustering key. It returns false if the page
+// needs no more rows.
 func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	if w.spent() {
 		return true, nil
@@ -78,8 +78,8 @@ func (w *rowsPage) partition(key, after [][]byte) (bool, error) {
 	return on, err
 }
 
-// segments writes rows of the segments of the present partition after a clustering key, and calls read after
-// each segment. It returns whether more rows are wanted.
+// segments writes rows of the segments of the present partition after a clustering key. It calls read
+// after each segment. It returns false if the page needs no more rows.
 func (w *rowsPage) segments(dir plan.Directory, key, after [][]byte, read func(plan.Segment)) (bool, error) {
 	for s := range w.plan.PartitionSegments(w.bound, dir, w.at.KeyIndex, key, after) {
 		on, err := w.segment(s)
@@ -93,7 +93,7 @@ func (w *rowsPage) segments(dir plan.Directory, key, after [][]byte, read func(p
 	return true, nil
 }
 
-// wanted returns how many more rows are wanted of the present partition; 0: all.
+// wanted returns how many more rows of the present partition the page needs; 0: all.
 func (w *rowsPage) wanted() (n int) {
 	for _, limit := range []int{w.left, w.at.Limit, w.at.PerKey} {
 		if limit > 0 && (n == 0 || limit < n) {
@@ -103,7 +103,7 @@ func (w *rowsPage) wanted() (n int) {
 	return n
 }
 
-// segment writes rows of a segment. It returns whether more rows are wanted.
+// segment writes rows of a segment. It returns false if the page needs no more rows.
 func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 	for after := s.After; ; {
 		want := w.rowWidth().span(w.reads.Held)
@@ -167,8 +167,8 @@ func (w *rowsPage) segment(s plan.Segment) (bool, error) {
 	}
 }
 
-// end ends a full page after a clustering key of a segment. more says whether the segment can
-// have rows after it.
+// end ends a full page after a clustering key of a segment. more says whether the segment can have
+// rows after that key.
 func (w *rowsPage) end(s plan.Segment, after [][]byte, more bool) {
 	switch w.at.After = after; {
 	case more, !s.Last && !w.spent():
@@ -178,8 +178,8 @@ func (w *rowsPage) end(s plan.Segment, after [][]byte, more bool) {
 	}
 }
 
-// rows writes as many rows as fit into a result of longest bytes, and at least the result's first.
-// It returns how many it wrote.
+// rows writes as many rows as fit into a result of longest bytes. It writes the first row of the
+// result in any case. It returns how many rows it has written.
 func (o *output) rows(rows *rowset, longest int) (int, error) {
 	more := min(rows.bytes(), longest)
 	if err := o.room(o.w.Size() + more); err != nil {

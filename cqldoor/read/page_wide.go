@@ -10,19 +10,19 @@ import (
 )
 
 // The bytes that the door holds for one page are bounded. Most pages are small. If a page is not,
-// the door first reads the clustering keys of its rows. They tell which rows the page has and
-// where these are. Then the door fetches the rows in steps, each row once and only a few rows too
-// many.
+// the door first reads the clustering keys of its rows. The keys show which rows the page has, and in
+// which shards they are. Then the door fetches the rows in steps: each row once, and only a few rows
+// that it does not need.
 
-// errWide says that rows were larger than expected.
+// errWide means that rows are larger than expected.
 var errWide = errors.New("read: rows are too large for a page to be read at once")
 
-// tooWide reports whether a page of so many rows will probably be too large to be read at once.
+// tooWide reports whether a page of want rows will probably be too large to be read at once.
 func (x *merger) tooWide(want, shards int) bool {
 	return len(x.plan.Clustering) > 0 && x.rowWidth().wide(want, shards, x.reads.Held)
 }
 
-// rowWidth returns what is known of the size of a row.
+// rowWidth returns the size of the rows that the statement fetches, as far as it is known.
 func (x *merger) rowWidth() rowWidth {
 	if x.width == nil {
 		x.width = x.reads.Cache.Width(x.plan.Selection)
@@ -30,8 +30,8 @@ func (x *merger) rowWidth() rowWidth {
 	return rowWidth{x.width}
 }
 
-// grouped returns how many shards one request reads, with so many rows of each. It is one while
-// the size of rows is not known.
+// grouped returns how many shards one request reads, if it reads so many rows of each. It returns 1
+// while the size of a row is not known.
 func (x *merger) grouped(rows int) int {
 	width := x.rowWidth().known()
 	if width == 0 {
@@ -40,8 +40,8 @@ func (x *merger) grouped(rows int) int {
 	return max(1, min(x.group(shardGroup), x.reads.Held/8/(width*rows)))
 }
 
-// window returns how many requests may be in flight when so many bytes have arrived. It is small
-// until the size of an answer is known.
+// window returns how many requests may be in flight when so many bytes have arrived. It returns a
+// small number until the size of a response is known.
 func (x *merger) window(arrived int) int {
 	if x.rowWidth().known() == 0 && arrived == 0 {
 		return 2
@@ -49,13 +49,13 @@ func (x *merger) window(arrived int) int {
 	return x.fanOut()
 }
 
-// ahead holds the keys of rows that will be read next, after a clustering key.
+// ahead holds the clustering keys of the rows that the reader will read next.
 type ahead struct {
 	*rowset
 	at int // the rows before this index have been read
 }
 
-// narrow reads a page of large rows, up to the end of one step.
+// narrow reads a page of large rows. The page ends after one step.
 func (x *merger) narrow(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for {
 		if x.ahead == nil {
@@ -73,18 +73,18 @@ func (x *merger) narrow(s plan.Segment, after [][]byte, want int) (*rowset, erro
 		a.at += n
 		rest := a.at < len(a.rows)
 		if rows.more || !rest {
-			// If other rows have been written since, the keys are of no use any more.
+			// If clients have written other rows since, the keys are of no use any more.
 			x.ahead = nil
 		}
 		rows.more = rows.more || rest || a.more
 		if len(rows.rows) > 0 || !rows.more {
 			return rows, nil
 		}
-		// The rows have been deleted since.
+		// The rows of the step have been deleted since.
 	}
 }
 
-// keys reads the clustering keys of a page, or of a shorter one.
+// keys reads the clustering keys of a page of want rows. It reads fewer keys if they are too large.
 func (x *merger) keys(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	for {
 		e := extent{Segment: s, after: after, want: want, keys: true, limit: x.reads.Held, group: x.group(shardGroup)}
@@ -99,7 +99,7 @@ func (x *merger) keys(s plan.Segment, after [][]byte, want int) (*rowset, error)
 	}
 }
 
-// step reads some rows whose keys are known. It returns the rows, and for how many keys it read.
+// step reads some rows whose keys are known. It returns the rows, and how many keys it has used.
 func (x *merger) step(s plan.Segment, after [][]byte, a *ahead) (rows *rowset, n int, err error) {
 	known := a.rows[a.at:]
 	for n = len(known); ; {

@@ -22,12 +22,12 @@ type reader struct {
 	merger
 	dir   plan.Directory
 	hurry time.Time           // time after which a page ends before the next partition; zero: never
-	shows *[]*request.Holding // collects the memory of pages whose rows are shown later; nil: it is returned at once
-	only  *oneShard           // for a scan: only these rows of a partition are shown; nil: all
-	total int                 // how many rows of all partitions will probably be wanted; 0: all
+	shows *[]*request.Holding // collects the memory of pages whose rows are shown later; nil: the reader returns it at once
+	only  *oneShard           // for a scan: the rows of a partition that the reader shows; nil: all
+	total int                 // how many rows of all partitions the page will probably need; 0: all
 }
 
-// newReader returns a reader for a request of a client. p and b may be nil: then the caller names the fetches.
+// newReader returns a reader for a request of a client. If p and b are nil, the caller makes the fetches.
 func (r *Reads) newReader(ctx context.Context, l store.Link, v wire.Version, params *wire.Params, p *plan.Select, b *analysis.BoundSelect) *reader {
 	x := &reader{dir: r.Buckets.Directory(ctx)}
 	x.fetcher = fetcher{ctx: ctx, reads: r, link: request.Forwarder(l), version: v, plan: p, bound: b, patience: time.Now().Add(r.RetryFor), memory: request.NewMemory(ctx)}
@@ -48,7 +48,8 @@ func (r *Reads) newReader(ctx context.Context, l store.Link, v wire.Version, par
 	return x
 }
 
-// Shards returns the shards that a physical read for a client shows, in any order. The read selects the shard column first.
+// Shards executes a physical read for a client, and returns the shards of its rows in any order. The
+// read selects the shard column first.
 func (r *Reads) Shards(ctx context.Context, req *cqldoor.Request, params *wire.Params, f plan.Fetch) (shards []int, err error) {
 	x := r.newReader(ctx, req.Link, req.Version, params, nil, nil)
 	err = x.drain(listed(placed(scatter.Unplaced, f)), func(cells [][]byte) error {
@@ -62,6 +63,6 @@ func (r *Reads) Shards(ctx context.Context, req *cqldoor.Request, params *wire.P
 	return shards, err
 }
 
-// hurried says that a page should end soon. The next page of a statement that names many partitions with few
-// rows can begin where this one ends; a page that takes too long is an error.
+// hurried reports whether a page should end soon. A page that takes too long is an error. If a statement
+// names many partitions with few rows, the next page can begin where this one ends.
 func (x *reader) hurried() bool { return !x.hurry.IsZero() && x.reads.Now().After(x.hurry) }

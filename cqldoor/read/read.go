@@ -28,16 +28,16 @@ type Reads struct {
 	IntN     func(n int) int
 	Now      func() time.Time
 
-	FanOut   int           // how many fetches of one request may be under way
+	FanOut   int           // how many fetches of one request may be in flight
 	RetryFor time.Duration // see run.Options
 	Timeout  time.Duration // see run.Options
 	Held     int           // see MaxHeld
-	Longest  int           // see MaxResult
+	Longest  int           // see request.MaxResult
 
-	CursorErrors atomic.Int64 // paging states that were invalid, or of another statement
+	CursorErrors atomic.Int64 // counts paging states that were invalid, or of another statement
 }
 
-// Read answers a SELECT of logical partitions: the named ones, or all.
+// Read executes a SELECT that reads the logical partitions that it names, or all, and answers.
 func (r *Reads) Read(ctx context.Context, req *cqldoor.Request, s *request.Statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	b, err := s.Sel.Bind(env)
 	if err != nil {
@@ -86,8 +86,8 @@ func (r *Reads) Read(ctx context.Context, req *cqldoor.Request, s *request.State
 	return request.Respond(ctx, req, append(request.AggregateWarnings(b), partWarnings(s.Sel, b, state)...), out.w.Finish())
 }
 
-// partWarnings returns the warning for a scan of a part of a table, by token(), that begins while the table's layout is
-// being changed. Parts that begin in different steps follow different layouts.
+// partWarnings returns a warning if a scan of a part of a table, by token(), begins while the table's
+// layout is being changed. Scans that begin in different steps follow different layouts.
 func partWarnings(s *plan.Select, b *analysis.BoundSelect, state []byte) []string {
 	if s.Change == nil || !b.Scan || b.Where.Token == nil || state != nil {
 		return nil
@@ -104,10 +104,11 @@ type output struct {
 
 	memory  *request.Memory
 	held    *request.Holding
-	granted int // bytes of rows that may be written without asking for more room
+	granted int // bytes of rows for which the result has memory
 }
 
-// room makes the result hold so many bytes of rows, including rows that wait to be sorted.
+// room waits for the memory of a result with so many bytes of rows, including rows that wait to be
+// sorted.
 func (o *output) room(bytes int) error {
 	if bytes <= o.granted {
 		return nil
@@ -127,14 +128,15 @@ func (o *output) begin(v wire.Version, params *wire.Params, metadataID []byte) {
 // outputs holds buffers for results.
 var outputs = sync.Pool{New: func() any { return new([]byte) }}
 
-// release frees the buffer once the result is sent.
+// release puts the buffer into the pool when the result has been sent.
 func (o *output) release() {
 	if b := o.w.Buffer(); cap(b) <= keptBuffer {
 		outputs.Put(&b)
 	}
 }
 
-// cells writes a row. The same long cell may appear in it many times.
+// cells writes a row. It checks the size at each cell, because a row may have the same long cell many
+// times.
 func (o *output) cells(cells [][]byte) error {
 	for _, c := range cells {
 		if o.w.Size()+len(c) > request.MaxResult {
@@ -149,5 +151,5 @@ func (o *output) cells(cells [][]byte) error {
 	return nil
 }
 
-// next sets the position of the next page.
+// next sets the position at which the next page begins.
 func (o *output) next(c plan.Cursor) { o.w.SetPagingState(o.s.Sel.State(o.b, c)) }

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// AtLeastQuorum raises a consistency level so that its replicas overlap with every quorum.
+// AtLeastQuorum returns a consistency level, raised so that its replicas overlap with every quorum.
 func AtLeastQuorum(c wire.Consistency) wire.Consistency {
 	switch c {
 	case wire.Any, wire.One, wire.Two, wire.Three, wire.LocalOne:
@@ -29,10 +29,11 @@ func AtLeastQuorum(c wire.Consistency) wire.Consistency {
 // door's own account reads and writes both.
 type Resolver struct {
 	Session catalog.Session
-	Buckets *buckets.Buckets // gets the buckets of rows that are copied
+	Buckets *buckets.Buckets // the directory, to which the Resolver adds the buckets of copied rows
 }
 
-// Revive copies to the new place what is alive of a write that may be older than a deletion.
+// Revive copies the cells of a write to the new place if they are alive in the old one. The write may
+// be older than a deletion.
 func (r *Resolver) Revive(ctx context.Context, c *plan.Change, m *plan.Moved, cl wire.Consistency) error {
 	old, err := r.look(ctx, c, m, m.Old, cl)
 	if err != nil || !old.There {
@@ -59,9 +60,9 @@ func (r *Resolver) look(ctx context.Context, c *plan.Change, m *plan.Moved, at p
 	return plan.Image(carrier, all), nil
 }
 
-// dropped deletes cells of a row in one of its places. If row is set, the whole row is gone, so dropped also
-// deletes its marker, unless the marker is newer than the row's newest cell. bare reports whether only a marker
-// was left.
+// dropped deletes cells of a row in one of its places. If row is true, the other place does not have
+// the row at all. Then dropped also deletes the row's marker. It leaves a marker that is newer than the
+// row's newest cell. bare is true if the place had only a marker after the deletion of the cells.
 func (r *Resolver) dropped(ctx context.Context, c *plan.Change, m *plan.Moved, in plan.Place, gone plan.Picture, row bool, cl wire.Consistency) (bare bool, err error) {
 	carrier, places := c.Carrier(m.Clustering == nil), c.Partitions(m.Key, in)
 	var all []plan.Mutation
@@ -82,10 +83,10 @@ func (r *Resolver) dropped(ctx context.Context, c *plan.Change, m *plan.Moved, i
 	return !left.Occupied(), r.carried(ctx, all, cl)
 }
 
-// carried writes cells to one place with the times that they have in another. The store applies
-// all of them or none. So no reader sees a row with only some of its cells, and no door that dies
-// leaves one behind. The door's own account writes, because the client that reads may have no
-// right to write.
+// carried executes writes that bring cells to a place, or delete cells there, with the times of these
+// cells. The store applies all of the writes or none. So no reader sees a row with only some of its
+// cells, and no door that dies leaves such a row behind. The door's own account writes, because the
+// client that reads may have no right to write.
 func (r *Resolver) carried(ctx context.Context, ms []plan.Mutation, cl wire.Consistency) error {
 	if len(ms) == 0 {
 		return nil
@@ -112,14 +113,15 @@ func (r *Resolver) carried(ctx context.Context, ms []plan.Mutation, cl wire.Cons
 }
 
 // resolve makes the two places of a row equal. It runs the program of reshard.Duty.Read: it
-// copies the cells of each place to the other, with their own times. Cells that the new place
-// then still lacks were deleted there, so resolve deletes them in the old place. deleted reports whether
-// the row is deleted, even if a marker of it is left in one place, which only the mover can delete.
+// copies the cells of each place to the other, with their own times. If the new place still lacks a
+// cell after that, the cell was deleted there. So resolve deletes the cell in the old place. deleted is
+// true if the row is deleted, but one place can still have its marker. Only the mover can delete that
+// marker.
 func (r *Resolver) resolve(ctx context.Context, c *plan.Change, m plan.Moved, cl wire.Consistency) (deleted bool, err error) {
 	return r.Act(ctx, c, c.Duty.Read, m, ForWrites(cl))
 }
 
-// Act executes a program of package reshard on one row that moves.
+// Act executes a program of package reshard on one row that moves. deleted is as for resolve.
 func (r *Resolver) Act(ctx context.Context, c *plan.Change, program []reshard.Act, m plan.Moved, cl wire.Consistency) (deleted bool, err error) {
 	if m.Old == m.New {
 		return false, nil
@@ -162,7 +164,7 @@ func (r *Resolver) Act(ctx context.Context, c *plan.Change, program []reshard.Ac
 	return deleted, nil
 }
 
-// ForWrites returns the consistency level for writes that a read makes.
+// ForWrites returns the consistency level for the writes that a read at level cl makes.
 func ForWrites(cl wire.Consistency) wire.Consistency {
 	switch cl {
 	case wire.Serial, wire.LocalSerial:

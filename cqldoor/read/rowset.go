@@ -29,15 +29,15 @@ type row struct {
 type rowset struct {
 	rows []row
 	more bool // there may be more rows after them
-	end  row  // the last row, shown or not, if there is one (ends)
-	ends bool
+	end  row  // the last row, hidden or not
+	ends bool // there is a last row
 
 	plan   *plan.Select
 	layout                  // of the rows in its responses
 	bodies [][]byte         // the rows as received
 	keys   []int32          // offsets in a body of the cells of each clustering key
 	cells  [][]byte         // the visible cells, row by row, if they are split
-	owned  [][]byte         // the buffers to return
+	owned  [][]byte         // the buffers that release puts into the pool
 	held   *request.Holding // memory of the buffers
 }
 
@@ -49,7 +49,7 @@ type layout struct {
 	split      bool // the reader looks at the visible cells one by one
 }
 
-// layoutOf returns the layout of a fetch, or of a fetch of clustering keys only.
+// layoutOf returns the layout of a fetch. keys says that the fetch selects only clustering keys.
 func layoutOf(p *plan.Select, keys bool) layout {
 	if !keys {
 		return layout{p.Visible, p.Clustering, p.ShardCell, p.Output != plan.AsRows}
@@ -64,8 +64,8 @@ func layoutOf(p *plan.Select, keys bool) layout {
 	return l
 }
 
-// add appends the rows of one response to into, for each shard in order and at most limit for
-// each.
+// add appends the rows of one response to into, which has a list for each of shards. Each list gets at
+// most limit rows.
 func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 	s.owned = append(s.owned, body)
 	rows, err := wire.ParseRows(body)
@@ -142,8 +142,9 @@ func (s *rowset) add(body []byte, shards []int, into [][]row, limit int) error {
 	return nil
 }
 
-// hide removes the rows that are not where their layout puts them. The next read continues after
-// the last row, hidden or not, so the number of hidden rows in a page is bounded too.
+// hide removes the rows that are not in the shard where the layout puts them. The next read continues
+// after the last row, even if that row is hidden. So the number of hidden rows in a page is bounded
+// too.
 func (s *rowset) hide(key [][]byte) {
 	if len(s.rows) == 0 {
 		return
@@ -155,13 +156,13 @@ func (s *rowset) hide(key [][]byte) {
 	s.rows = slices.DeleteFunc(s.rows, func(r row) bool { return !s.belongs(key, &r) })
 }
 
-// belongs says whether a row is where its layout puts it.
+// belongs reports whether a row is in the shard where the layout puts it.
 func (s *rowset) belongs(key [][]byte, r *row) bool {
 	var scratch [16][]byte
 	return s.plan.Table.Belongs(key, s.appendKey(scratch[:0], r), int(r.shard))
 }
 
-// adopt copies a row of another rowset, which keeps its buffers.
+// adopt copies a row of another rowset o to s, and returns the copy. o still owns the row's buffers.
 func (s *rowset) adopt(o *rowset, r *row) row {
 	n := *r
 	n.body, n.key, n.cells = int32(len(s.bodies)), int32(len(s.keys)), int32(len(s.cells))
@@ -220,7 +221,7 @@ func (s *rowset) ownKey(r *row) [][]byte {
 	return key
 }
 
-// stranger returns a row that was not fetched and has only a clustering key.
+// stranger returns a row that no shard has returned. The row has only a clustering key.
 func (s *rowset) stranger(key [][]byte) *row {
 	r := &row{body: int32(len(s.bodies)), key: int32(len(s.keys))}
 	var body []byte
@@ -238,13 +239,13 @@ func (s *rowset) stranger(key [][]byte) *row {
 // raw returns the encoded visible cells of a row.
 func (s *rowset) raw(r *row) []byte { return s.bodies[r.body][r.start:r.end] }
 
-// visibleCells returns a row's cells, for a rowset that splits them.
+// visibleCells returns a row's visible cells. The rowset must have split them.
 func (s *rowset) visibleCells(r *row) [][]byte {
 	end := int(r.cells) + s.visible
 	return s.cells[r.cells:end:end]
 }
 
-// bytes returns the size of the visible rows.
+// bytes returns the size of the rows' visible cells, in bytes.
 func (s *rowset) bytes() int {
 	n := 0
 	for i := range s.rows {
@@ -253,7 +254,7 @@ func (s *rowset) bytes() int {
 	return n
 }
 
-// release returns the responses' buffers. Nobody may use a row afterwards.
+// release puts the responses' buffers into the pool. Nobody may use a row afterwards.
 func (s *rowset) release() {
 	for _, b := range s.owned {
 		giveBuffer(b)

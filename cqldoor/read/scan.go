@@ -19,43 +19,45 @@ import (
 // walkChunk is how many physical partitions a scan asks for at once.
 const walkChunk = 1000
 
-// ownersKept bounds how many partitions' owners a scan remembers. It asks again for the owners
-// that it has forgotten.
+// ownersKept is the largest number of partitions whose owners a scan remembers. It asks again for
+// owners that it has forgotten.
 const ownersKept = 100_000
 
-// A scan reads partitions ahead of the one that it shows: at most aheadPartitions, of each at
-// most aheadRows, and not more than the page will probably take.
+// A scan reads partitions ahead of the one that it shows: at most aheadPartitions, and at most
+// aheadRows rows of each. It reads no more than the page will probably need.
 const (
 	aheadPartitions = 16
 	aheadRows       = 256
 )
 
 // ownersScan is a scan of logical partitions in the order of their owners. The owner of a
-// partition is its shard with the lowest token that has rows which are shown. The scan walks over
-// physical partitions and skips those that do not own their logical partition.
+// partition is one of its shards that have rows to show: the one with the lowest token, or under
+// strategy rollover the one with the lowest number. The scan walks over physical partitions and skips
+// those that do not own their logical partition.
 //
-// If a shard with a lower token gets its first row while the scan is between it and the owner,
-// that shard becomes the owner, and the scan misses the partition. If the owner is emptied, the
-// partition is shown twice. Cassandra's own scans promise no more for partitions that appear or
-// disappear during a scan.
+// A shard with a lower token than the owner may get its first row while the scan is between the two.
+// Then that shard becomes the owner, and the scan misses the partition. If the owner loses its rows,
+// the scan can show the partition twice. Cassandra's own scans promise no more for partitions that
+// appear or disappear during a scan.
 //
-// Under strategy time this would happen all the time, because buckets are filled and emptied. There, if
-// the result depends on each row alone, each physical partition shows its own rows.
+// Under strategy time this would happen all the time, because buckets get rows and lose them. If the
+// result depends on each row alone, a scan under strategy time therefore shows the rows of each physical
+// partition where it meets that partition.
 type ownersScan struct {
 	*reader
 	hint  int
 	pause pause // see reader.each
 	visit visit
 	by    *plan.Table // the table whose layout the scan follows
-	each  bool        // each physical partition shows its own rows
+	each  bool        // the scan shows the rows of each physical partition where it meets that partition
 
-	known map[string]*ownership // by logical key; a partition met earlier is asked for earlier
+	known map[string]*ownership // by logical key
 	tasks sync.WaitGroup
 
-	rows, partitions int // shown so far
+	rows, partitions int // how many the scan has shown
 }
 
-// ownership is the position at which a logical partition is shown.
+// ownership is the position at which the scan shows a logical partition.
 type ownership struct {
 	ready chan struct{} // closed when the other fields are set
 	owner plan.Position
@@ -80,8 +82,8 @@ func (x *reader) owners(c plan.Cursor, hint int, pause pause, f visit) error {
 			return err
 		}
 		last = &at
-		// If a page ended between two partitions, the owner of the last one that the scan met may still come:
-		// under strategy rollover, and if the shard that the scan met has only rows that are not shown.
+		// If the page before ended between two partitions, the scan may still meet the owner of the last one:
+		// under strategy rollover, or if the shard that the scan has met has only hidden rows.
 		if !s.each && !(c.Done && (t.Layout.Strategy == shard.Rollover || t.Hides())) {
 			s.known[string(plan.AppendKey(nil, key))] = &ownership{ready: closed, owner: at}
 		}
@@ -115,7 +117,7 @@ type candidate struct {
 	key [][]byte
 }
 
-// walk visits the partitions owned by the physical partitions of a range of tokens, after last.
+// walk visits the logical partitions whose owners are in a range of tokens, after the position last.
 func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, error) {
 	t := s.by
 	limit := walkChunk
@@ -125,7 +127,7 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 			return false, err
 		}
 		var met []candidate
-		passed := 0 // partitions of other layouts
+		passed := 0 // physical partitions of other layouts
 		for _, row := range rows {
 			key, shard, ok := t.Met(row)
 			if !ok {
@@ -152,13 +154,14 @@ func (s *ownersScan) walk(r analysis.TokenRange, last **plan.Position) (bool, er
 			if limit > math.MaxInt32/2 {
 				return false, fmt.Errorf("read: a scan of %s.%s does not get on", t.Keyspace, t.Name)
 			}
-			limit *= 2 // more partitions than that share one token
+			limit *= 2 // more than limit partitions share one token
 		}
 		r.Start = (*last).Token
 	}
 }
 
-// inOrder shows the partitions that candidates own, one after the other, and reads some ahead.
+// inOrder shows the logical partitions that candidates own, one after the other. It reads some of them
+// ahead.
 func (s *ownersScan) inOrder(met []candidate) (bool, error) {
 	var queue []*partitionTask
 	for len(met) > 0 || len(queue) > 0 {
@@ -184,8 +187,8 @@ func (s *ownersScan) inOrder(met []candidate) (bool, error) {
 	return true, nil
 }
 
-// ahead returns how many partitions may be read at once, including the one that is shown next.
-// Once the size of partitions is known, it is as many as the page will probably take.
+// ahead returns how many partitions the scan may read at once, including the one that it shows next. It
+// returns 1 until the scan has shown a partition, and then as many as the page will probably need.
 func (s *ownersScan) ahead() int {
 	if s.partitions == 0 {
 		return 1
@@ -201,19 +204,19 @@ func (s *ownersScan) ahead() int {
 	return max(1, n)
 }
 
-// partitionTask reads the beginning of a partition, if the partition is shown at this position.
+// partitionTask reads the beginning of a partition, if the scan shows the partition at this position.
 type partitionTask struct {
 	candidate
 	done chan struct{} // closed when the other fields are set
 	owns bool
 	read []step
-	held []*request.Holding // memory of the rows that were read
+	held []*request.Holding // memory of the rows in read
 	more bool               // there may be more rows
 	err  error
 }
 
-// start begins a task. If the partition's owner is not known, the first task that needs it asks:
-// the one at the lowest position.
+// start begins a task. If the partition's owner is not known, the first task that needs it asks the
+// store. That is the task at the lowest position.
 func (s *ownersScan) start(c candidate) *partitionTask {
 	t := &partitionTask{candidate: c, done: make(chan struct{})}
 	name := string(plan.AppendKey(nil, c.key))
@@ -268,7 +271,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 	return t
 }
 
-// showRead shows what a task has read and then the rest of the partition.
+// showRead shows the rows that a task has read, and then the rest of the partition.
 func (s *ownersScan) showRead(t *partitionTask) (bool, error) {
 	s.owned(t.at)
 	s.rows += len(t.read)
@@ -315,7 +318,7 @@ func (s *ownersScan) of(at plan.Position) *reader {
 	return &x
 }
 
-// owned notes the token of the position whose rows are shown.
+// owned makes the position at the one whose token the function token() of the statement returns.
 func (s *ownersScan) owned(at plan.Position) {
 	s.bound.Env.Token = func([][]byte) []byte { return be64Bytes(uint64(at.Token)) }
 }

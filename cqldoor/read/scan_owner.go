@@ -9,19 +9,19 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// ownerOf finds the owner of a logical partition in a scan by the layout of a table.
+// ownerOf finds the owner of a logical partition, in a scan that follows the layout of a table.
 type ownerOf struct {
 	*reader
 	by  *plan.Table
 	key [][]byte
 }
 
-// askedFirst is how many shards find asks at once at first whether they have rows. Where most shards of
-// a partition have some, it needs no others.
+// askedFirst is how many shards find asks in its first round whether they have rows. If most shards of a
+// partition have rows, find needs no second round.
 const askedFirst = 2
 
-// find returns the position of the first shard (plan.Table.Precedes) that has rows of a logical
-// partition. The shard at the given position has some.
+// find returns the position of the owner: the first shard (plan.Table.Precedes) that has rows of the
+// logical partition. The shard at the position at has rows.
 func (x ownerOf) find(at plan.Position) (plan.Position, error) {
 	all, err := x.by.Places(x.dir, x.key)
 	if err != nil {
@@ -43,12 +43,12 @@ func (x ownerOf) find(at plan.Position) (plan.Position, error) {
 		ranked = ranked[len(some):]
 	}
 	if x.by.Hides() {
-		return plan.Position{}, nil // no row of the partition is shown: no position is the owner
+		return plan.Position{}, nil // the partition has no row to show, so no position is the owner
 	}
 	return at, nil
 }
 
-// first returns the first of some shards, which are ranked, that has rows, or nil.
+// first returns the position of the first of some ranked shards that has rows, or nil.
 func (x ownerOf) first(ranked []plan.Ranked) (owner *plan.Position, err error) {
 	err = x.probe(ranked, 0, func(_ [][]byte, r *plan.Ranked) {
 		if owner == nil || x.by.Precedes(r.Position, *owner) {
@@ -58,12 +58,12 @@ func (x ownerOf) first(ranked []plan.Ranked) (owner *plan.Position, err error) {
 	return owner, err
 }
 
-// probedKeys is how many keys of a shard a scan reads first to find one that is shown.
+// probedKeys is how many keys of a shard firstShown reads in its first round.
 const probedKeys = 16
 
-// firstShown is first for a table that hides rows. Rows that do not belong in a shard do not make it
-// the owner: the mover deletes them, perhaps between two pages of the scan, which would then show
-// the partition twice.
+// firstShown is first for a table that hides rows. Rows that do not belong in a shard do not make the
+// shard the owner. The mover deletes such rows, perhaps between two pages of the scan. Then the scan
+// would show the partition twice.
 func (x ownerOf) firstShown(ranked []plan.Ranked) (owner *plan.Position, err error) {
 	for limit := probedKeys; len(ranked) > 0; limit *= 8 {
 		keys := map[int]int{} // by shard
@@ -84,7 +84,7 @@ func (x ownerOf) firstShown(ranked []plan.Ranked) (owner *plan.Position, err err
 }
 
 // probe reads the first rows of some shards of a logical partition (plan.Select.Probe). It calls f for
-// each row.
+// each row, with the row's shard.
 func (x ownerOf) probe(ranked []plan.Ranked, limit int, f func(clustering [][]byte, r *plan.Ranked)) error {
 	shards, of := make([]int, len(ranked)), make(map[int]*plan.Ranked, len(ranked))
 	for i := range ranked {

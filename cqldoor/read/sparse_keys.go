@@ -10,32 +10,32 @@ import (
 	"github.com/evenkeel/evenkeel/scatter"
 )
 
-// An IN on the partition key may name thousands of keys, most of which have few rows or none. To ask
-// every shard of one key after the other takes as many rounds as keys. So while the keys that a page
-// has read were sparse, the door first asks which shards of the next ones have anything: of many keys
-// in one request. Then it asks only those shards.
+// An IN on the partition key may name thousands of keys. Most of them may have few rows or none. If the
+// door asks every shard of one key after the other, it needs as many rounds as there are keys. So if the
+// keys that a page has read were sparse, the door makes a survey of the next keys. In one request for
+// many keys it asks which of their shards have rows or static columns. Then it reads only those shards.
 
 const (
 	// surveyAfter is how many keys a page reads before it knows whether they are sparse.
 	surveyAfter = 4
-	// surveyFrom is the least number of shards for which a survey is worth it.
+	// surveyFrom is the smallest number of shards of a key for which the door makes surveys.
 	surveyFrom = 8
-	// firstSurvey and longestSurvey are how many keys surveys are about: each twice as many as the
-	// last one.
+	// firstSurvey is the number of keys in the first survey, and longestSurvey the largest number. Each
+	// survey has twice as many keys as the one before.
 	firstSurvey, longestSurvey = 16, 256
-	// largestSurvey is how many partitions of the store a survey of several keys asks for at most.
+	// largestSurvey is the largest number of physical partitions in a survey of several keys.
 	largestSurvey = 100_000
 )
 
-// survey knows which shards have rows of the partitions that come next.
+// survey says which shards of the next partitions have rows.
 type survey struct {
-	keys, rows int // read so far
+	keys, rows int // how many the page has read
 
-	from, to int     // the keys that were surveyed, by index
-	found    [][]int // the shards of each that have rows
+	from, to int     // indexes of the surveyed keys: from the first to before the last
+	found    [][]int // for each surveyed key, the shards that have rows
 }
 
-// look surveys the partitions of a statement from the one with index i on, if this is worth it.
+// look surveys the partitions of a statement, from the one with index i on, if a survey is worth its cost.
 func (x *reader) look(i int) error {
 	v := &x.survey
 	v.keys++
@@ -51,7 +51,7 @@ func (x *reader) look(i int) error {
 	if !x.plan.Logical.Distinct {
 		for s := range x.plan.PartitionSegments(x.bound, x.dir, i, x.bound.Keys.At(i), nil) {
 			if len(s.Shards) < surveyFrom || s.Of != nil {
-				return nil // the statement tells which shards have the rows
+				return nil // the statement itself decides which shards have the rows
 			}
 			break
 		}
@@ -86,12 +86,12 @@ func (x *reader) look(i int) error {
 	return err
 }
 
-// next returns how many keys with so many shards the next survey is about.
+// next returns how many keys the next survey has, if each key has so many shards.
 func (v *survey) next(shards int) int {
 	return max(1, min(longestSurvey, max(firstSurvey, 2*(v.to-v.from)), largestSurvey/shards))
 }
 
-// empty says that a survey has found nothing of the partition with index i.
+// empty reports whether a survey has found no rows of the partition with index i.
 func (v *survey) empty(i int) bool {
 	return v.from <= i && i < v.to && len(v.found[i-v.from]) == 0
 }

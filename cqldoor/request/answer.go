@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// Answer is a response of the backend to a request sent for a client. Parts of it may be
-// replaced.
+// Answer is a response of the backend to a request that the door sent for a client. The door may replace
+// parts of it.
 type Answer struct {
 	tracing  []byte
 	Warnings []string
@@ -43,7 +43,7 @@ func AskStore(ctx context.Context, req *cqldoor.Request, m wire.Message) (*Answe
 	}
 }
 
-// Reply answers a request with the given body instead of the answer's own.
+// Reply replies to a request with the given body, and with the answer's trace and warnings.
 func (a *Answer) Reply(req *cqldoor.Request, body []byte) error {
 	var p wire.Prefix
 	if len(a.tracing) > 0 {
@@ -56,7 +56,7 @@ func (a *Answer) Reply(req *cqldoor.Request, body []byte) error {
 	return nil
 }
 
-// ReplyError answers a request that has failed.
+// ReplyError ends a request with an error if err is not nil.
 func ReplyError(req *cqldoor.Request, err error) {
 	if err != nil {
 		req.Error(err)

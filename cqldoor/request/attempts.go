@@ -26,11 +26,13 @@ type Attempts struct {
 	Timeout  time.Duration // see run.Options
 }
 
-// Carry serves a claimed request by calling f, for at most Options.Timeout. If f fails, Carry answers
-// with the error, except in two cases, in which it calls f again. In the first, the store has forgotten
-// a physical statement; the client did not prepare it and so cannot prepare it again. In the second, the
-// schema has changed: another door may have dropped or altered the table, and the store's error may be
-// about a table that this door did not know.
+// Carry serves a claimed request by calling f, for at most Timeout. If f fails, Carry replies with the error.
+// In two cases Carry first calls f again:
+//
+//   - The store has forgotten a physical statement. The client did not prepare it, so the client cannot
+//     prepare it again.
+//   - The schema has changed. Another door may have dropped or altered the table. Then the store's error may
+//     be about a table that this door did not know.
 func (a *Attempts) Carry(whole context.Context, req *cqldoor.Request, f func(ctx context.Context, changed bool) error) {
 	ctx, stop := deadline.With(whole, a.Timeout, nil)
 	defer stop()
@@ -79,7 +81,8 @@ func (a *Attempts) Carry(whole context.Context, req *cqldoor.Request, f func(ctx
 	req.Reply(wire.Message{Op: wire.OpError, Flags: p.Flags(), Body: wire.AsError(err).Append(p.Append(nil), req.Version)})
 }
 
-// attempt calls f on the present State. The State counts the request as under way until f returns.
+// attempt calls f on the present State, and returns its error. The State counts the request as under way until
+// f returns.
 func (e *Coordinator) attempt(ctx context.Context, changed bool, f func(ctx context.Context, changed bool) error) error {
 	st := e.attempts.State.Begin(e.of)
 	defer st.Under.End(e.of) // also if f panics: a change of layout waits for the count
@@ -93,8 +96,8 @@ func ofSchema(err error) bool {
 	return errors.As(err, &e) && (e.Code == wire.CodeInvalid || e.Code == wire.CodeUnprepared || e.Code == wire.CodeServer || e.Code == wire.CodeUnauthorized)
 }
 
-// ofDoor says whether an error is an UNPREPARED with an id that the client has not sent. It then
-// concerns a statement of the door's own, which another request may already be preparing again.
+// ofDoor reports whether an error is an UNPREPARED with an id that the client has not sent. Such an error is
+// about one of the door's own statements. Another request may already be preparing that statement again.
 func ofDoor(req *cqldoor.Request, err error) bool {
 	var e *wire.Error
 	if !errors.As(err, &e) || e.Code != wire.CodeUnprepared {

@@ -15,7 +15,7 @@ import (
 )
 
 // Coordinator serves a client's request for which the door sends several requests to the store. It wraps
-// the client's link: the door sends these requests over the coordinator, which collects the warnings and
+// the client's link, and the door sends these requests over it. The coordinator collects the warnings and
 // the trace of their responses. It also notes whether the door has sent any.
 type Coordinator struct {
 	store.Forwarder
@@ -25,36 +25,36 @@ type Coordinator struct {
 	Fan      observe.Fan
 	Span     observe.Span // span of the client's request; nil: none
 
-	state *tables.State // the present State when the attempt began, which counts the attempt as under way
-	of    uint32        // index of the counter in state.under
+	state *tables.State // the present State when the attempt began; it counts the attempt as under way
+	of    uint32        // number of the counter in state.Under
 	plans []*Statement  // statements that the attempt executes; only the request's goroutine uses it
 
-	// forwards says that the attempt also sends statements on plain tables as they are. term is the term
-	// in which they were judged.
+	// forwards says that the attempt also sends statements on plain tables unchanged. term is the term
+	// in which the door judged them.
 	forwards bool
 	term     uint32
 
-	// forgotten says that the store had given up a statement of an earlier attempt.
+	// forgotten says that the store has given up a statement during an earlier attempt.
 	forgotten atomic.Bool
 
-	// For a read of partitions: how many partition keys it names, and how many shards the first has.
+	// A read of partitions sets these. It names so many partition keys, and the first has so many shards.
 	Keys, Shards int
 
-	// For writes under strategy rollover. Only the request's goroutine uses these fields.
-	Answered []func() // what to do when the request is answered: the writes are counted
+	// Writes under strategy rollover set these. Only the request's goroutine uses them.
+	Answered []func() // called before the door answers the request: they count the writes
 	Reached  int64    // the latest timestamp of a write to all shards of a key; math.MinInt64: none
 
 	mu       sync.Mutex
-	asked    bool    // a statement was sent, so the store has checked the client's rights
-	needs    []Need  // what the client must be allowed to do
-	alone    bool    // the client's request is one statement, even if the door's is a batch
+	asked    bool    // the door has sent a statement, so the store has checked the client's rights
+	needs    []Need  // the permissions that the client needs
+	alone    bool    // the client's request is one statement, even if the door sends a batch
 	batch    Batched // the client's batch, if it sent one that the door changes
 	warnings []string
 	dropped  int    // number of warnings dropped because there were too many
-	tracing  []byte // of the first response that has one
+	tracing  []byte // trace id of the first response that has one
 }
 
-// consistency returns the level that the client asked for.
+// consistency returns the consistency level of the client's request.
 func consistency(req *cqldoor.Request) wire.Consistency {
 	body, err := BodyOf(req.Message)
 	if err != nil {
@@ -77,15 +77,15 @@ func consistency(req *cqldoor.Request) wire.Consistency {
 	return wire.One
 }
 
-// Planned notes a statement that the attempt executes. The door uses the answer only if the statement's
-// premise still holds when the answer has arrived.
+// Planned notes a statement that the attempt executes. When the answer has arrived, the door uses it only if
+// the statement's premise still holds.
 func Planned(req *cqldoor.Request, s *Statement) {
 	if e, ok := req.Link.(*Coordinator); ok {
 		e.plans = append(e.plans, s)
 	}
 }
 
-// Forwarder returns the client's link as a Forwarder, which a door's link always is.
+// Forwarder returns the client's link as a Forwarder. The link of a door always is one.
 func Forwarder(l store.Link) store.Forwarder {
 	if f, ok := l.(store.Forwarder); ok {
 		return f
@@ -105,8 +105,9 @@ func (s sender) Forward(ctx context.Context, req wire.Message, to store.Receiver
 
 func (sender) Flush() {}
 
-// Respond answers with a RESULT and with the store's warnings. If the store was not asked
-// anything, Respond first asks it for the client's rights.
+// Respond replies with a RESULT, with the given warnings and those of the store. If the door has not sent the
+// store a statement, Respond first asks the store whether the client has the rights. Respond returns an error,
+// and does not reply, if the client lacks them or if a statement's premise no longer holds.
 func Respond(ctx context.Context, req *cqldoor.Request, warnings []string, body []byte) error {
 	var p wire.Prefix
 	if e, ok := req.Link.(*Coordinator); ok {
@@ -164,7 +165,7 @@ func (l *listener) Receive(tag uint32, resp wire.Message) {
 
 func (l *listener) Flush() { l.to.Flush() }
 
-// outgoing returns a request in the form that is sent.
+// outgoing returns a request as the coordinator sends it, and counts it.
 func (e *Coordinator) outgoing(req wire.Message) wire.Message {
 	if req.Op == wire.OpPrepare {
 		return req
@@ -179,14 +180,14 @@ func (e *Coordinator) outgoing(req wire.Message) wire.Message {
 	return req
 }
 
-// Single notes that the client sent one statement, which the door carries out as a batch.
+// Single notes that the client sent one statement and that the door carries it out as a batch.
 func (e *Coordinator) Single() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.alone = true
 }
 
-// Named notes which of the client's batch's partitions the door's batch is on.
+// Named notes how many partitions the client's batch names, and how many the door's batch has.
 func (e *Coordinator) Named(b Batched) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

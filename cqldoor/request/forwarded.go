@@ -25,8 +25,8 @@ var _ cqldoor.Standing = (*Standing)(nil)
 // Term implements cqldoor.Standing.
 func (s *Standing) Term() uint32 { return s.Terms.Now.Load() }
 
-// Stands implements cqldoor.Standing. It looks at the lease first: a new term begins before the lease is
-// renewed.
+// Stands implements cqldoor.Standing. It checks the lease before the term, because the door begins a new term
+// before it renews the lease.
 func (s *Standing) Stands(term uint32, at *wire.Arrival) bool {
 	switch p := s.Premises; {
 	case p.Alone():
@@ -48,18 +48,18 @@ func (s *Standing) Review(ctx context.Context, term uint32, resp wire.Message) e
 	return overtakenAnswer(resp)
 }
 
-// reviewed reports whether the answer to a statement that was forwarded in a term counts.
+// reviewed reports whether the answer to a statement counts that the door forwarded in a term.
 func (s *Standing) reviewed(ctx context.Context, term uint32) bool {
 	if s.Premises.Doors.Lapsed() && !s.glance(ctx) {
 		return false
 	}
-	now := s.Terms.Now.Load() // the door may have registered anew meanwhile
+	now := s.Terms.Now.Load() // the door may have registered again meanwhile
 	return s.Terms.Tainted.Load() <= now-tables.SinceTerm(now, term)
 }
 
-// glance reads one replica of the catalogue. It reports false if the replica shows a table on which this
-// door may forward statements although another door shards it. While the lease cannot be renewed, each
-// forwarded statement calls glance. So one read serves all statements that wait.
+// glance reads one replica of the catalogue. It returns false if the read fails, or if the replica shows a
+// table that another door shards while this door may still forward statements on it. While the door cannot
+// renew its lease, it calls glance for each forwarded statement. So one read serves all statements that wait.
 func (s *Standing) glance(ctx context.Context) bool {
 	return s.glances.Join(func() (clear, shared bool) {
 		clear = s.look(ctx)
@@ -81,8 +81,8 @@ func (s *Standing) look(ctx context.Context) bool {
 	return true
 }
 
-// known reports whether the door treats statements on an entry's table as the entry demands: it forwards
-// none of them, or the table is still a plain one.
+// known reports whether the door treats statements on an entry's table as the entry demands. That is so if
+// the door forwards none of them, or if the table is still a plain one.
 func (s *Standing) known(e *catalog.Entry, v *tables.View, state *tables.State) bool {
 	if e.Layout.Plain() && e.Change == nil && e.Physical == e.Table {
 		return true // no change has begun
@@ -95,11 +95,11 @@ func (s *Standing) known(e *catalog.Entry, v *tables.View, state *tables.State) 
 	return (claimed || read.Layout.Generation == e.Layout.Generation) && s.Schema.Claims.Have(state.Table(e.Keyspace, e.Table))
 }
 
-// JudgeAnew notes that a request is judged by what the door knows now.
+// JudgeAnew notes that the door judges a request again, in the present term.
 func (s *Standing) JudgeAnew(req *cqldoor.Request) { req.Term = s.Term() & cqldoor.TermMask }
 
-// MayForward returns nil if a statement on plain tables may be forwarded after the lease could not be
-// renewed for the reason late. late may be nil.
+// MayForward returns nil if the door may forward a statement on plain tables. late is the error with which
+// the renewal of the lease failed, or nil. If the door may not forward the statement, MayForward returns late.
 func (s *Standing) MayForward(ctx context.Context, late error) error {
 	if late != nil && !s.glance(ctx) {
 		return late
@@ -107,7 +107,7 @@ func (s *Standing) MayForward(ctx context.Context, late error) error {
 	return nil
 }
 
-// judge decides whether the answer to a forwarded statement counts. It returns nil if the answer counts.
+// judge returns nil if the answer to a forwarded statement counts. Otherwise it returns the error to reply with.
 func (s *Standing) judge(ctx context.Context, req *cqldoor.Request, resp wire.Message) error {
 	if s.Stands(req.Term, nil) {
 		return nil
@@ -115,7 +115,7 @@ func (s *Standing) judge(ctx context.Context, req *cqldoor.Request, resp wire.Me
 	return s.Review(ctx, req.Term, resp)
 }
 
-// NoteForwarded notes that the attempt at a request also sends statements on plain tables as they are.
+// NoteForwarded notes that the attempt at a request also sends statements on plain tables unchanged.
 func NoteForwarded(req *cqldoor.Request) {
 	if e, ok := req.Link.(*Coordinator); ok {
 		e.forwards, e.term = true, req.Term
@@ -128,7 +128,7 @@ func NoteForwarded(req *cqldoor.Request) {
 func overtakenAnswer(resp wire.Message) error {
 	const why = "evenkeel: another door began to shard a table while this one could not ask the store about it, and this statement was under way; "
 	if resp.Op == wire.OpError {
-		if _, err := wire.ResultBody(wire.V5, resp); wire.AsError(err).Code == wire.CodeInvalid { // the plain table may be gone
+		if _, err := wire.ResultBody(wire.V5, resp); wire.AsError(err).Code == wire.CodeInvalid { // another door may have dropped the plain table
 			return wire.Errorf(wire.CodeOverloaded, why+"it was not executed")
 		}
 		return nil
@@ -144,5 +144,5 @@ func overtakenAnswer(resp wire.Message) error {
 	case wire.ResultRows:
 		return wire.Errorf(wire.CodeServer, why+"read again; a write with a condition may have been applied or not")
 	}
-	return nil // it names no rows
+	return nil // the answer is not about rows
 }

@@ -14,9 +14,10 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// UserFunction returns the error for a statement on a sharded table that calls a function which
-// Cassandra does not have. If a user has defined the function, the error says that sharded tables
-// do not support it. Otherwise it is the given error.
+// UserFunction returns the error for a statement on a sharded table. wrong is the error that the door has found.
+// If wrong is about a function that Cassandra does not have, and a user has defined one that the statement
+// calls, UserFunction returns an error which says that sharded tables do not support it. Otherwise it returns
+// wrong.
 func UserFunction(ctx context.Context, session catalog.Session, keyspace, text string, wrong error) error {
 	var e *wire.Error
 	if !errors.As(wrong, &e) || !strings.HasPrefix(e.Message, "Unknown function") {
@@ -27,9 +28,9 @@ func UserFunction(ctx context.Context, session catalog.Session, keyspace, text s
 		return wrong
 	}
 	if n := tables.Target(syntax.Target(text), keyspace); n.Keyspace != "" {
-		keyspace = n.Keyspace // a function without a keyspace is looked for in the table's keyspace
+		keyspace = n.Keyspace // a function without a keyspace belongs to the table's keyspace
 	}
-	const most = 16 // of the names that are looked up
+	const most = 16 // UserFunction looks up at most so many names
 	asked := map[syntax.Name]bool{}
 	for _, name := range callsIn(tree) {
 		if name.Keyspace == "" {
@@ -56,7 +57,7 @@ func UserFunction(ctx context.Context, session catalog.Session, keyspace, text s
 	return wrong
 }
 
-// callsIn returns the functions that a statement calls.
+// callsIn returns the names of the functions that a statement calls.
 func callsIn(stmt syntax.Statement) (names []syntax.Name) {
 	var look func(v reflect.Value)
 	look = func(v reflect.Value) {

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// WithoutName returns a backend error without the name of the hidden column.
+// WithoutName returns an error of the backend without the name of the hidden column.
 func WithoutName(err error, hidden string) error {
 	var e *wire.Error
 	if hidden == "" || !errors.As(err, &e) {
@@ -25,7 +25,7 @@ func WithoutName(err error, hidden string) error {
 	return &n
 }
 
-// HideName replaces the hidden column's name in a text of the backend.
+// HideName returns a text of the backend with write_sharding in place of the hidden column's name.
 func HideName(text, hidden string) string {
 	if hidden == "" {
 		return text
@@ -34,8 +34,9 @@ func HideName(text, hidden string) string {
 	return word.ReplaceAllString(text, "${1}write_sharding${2}")
 }
 
-// namesShardColumn says in an error about a statement that names the shard column of an adopted table what has
-// become of the column: the application knew it.
+// namesShardColumn adds an explanation to the error for a statement that names the shard column of an adopted
+// table. The application knew this column before the adoption. namesShardColumn returns any other error
+// unchanged.
 func namesShardColumn(s *tables.State, err error, text, keyspace string) error {
 	var e *wire.Error
 	if !errors.As(err, &e) {

@@ -13,15 +13,16 @@ type lru[K comparable, V any] struct {
 	mu    sync.Mutex
 	size  int
 	items map[K]*list.Element
-	order list.List // of *item, latest first
+	order list.List // of *item, most recently used first
 
-	// weigh, if not nil, returns how many bytes an entry takes; all together take at most most.
+	// weigh, if not nil, returns the bytes that an entry takes. All entries together take at most most bytes.
 	weigh func(K, V) int
 	most  int
 	bytes int
 }
 
-// bounded makes the entries take at most so many bytes together. The latest one stays.
+// bounded limits the bytes of all entries together to most, and returns the map. The latest entry stays even
+// if it is larger.
 func (c *lru[K, V]) bounded(most int, weigh func(K, V) int) *lru[K, V] {
 	c.most, c.weigh = most, weigh
 	return c

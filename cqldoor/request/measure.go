@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// seriesOf returns the series for a statement that the store has prepared, or nil if requests are
-// not measured.
+// seriesOf returns the series for statements of a kind on some tables. It returns nil if the door does not
+// measure requests.
 func seriesOf(all *observe.Requests, kind syntax.StatementKind, keyspace string, tables []syntax.Name) *observe.Series {
 	if all == nil {
 		return nil
@@ -39,7 +39,8 @@ func (s *Statement) measured(all *observe.Requests) *observe.Series {
 	return seriesOf(all, syntax.Target(s.Text).Kind, s.Keyspace, names)
 }
 
-// child begins the span of a request to the store. It returns nil if there are no spans.
+// child begins the span of a request to the store, and returns it. It returns nil if the client's request has
+// no span.
 func (e *Coordinator) child(ctx context.Context, req wire.Message) observe.Span {
 	if e.Span == nil {
 		return nil

@@ -11,24 +11,24 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// A request takes its memory from the budget in its context, if there is one (package budget). A read takes it for
-// rows before they are requested, by their probable size; for the result as it grows; and for rows that wait to be
-// sorted. Short reads are not counted.
+// A request takes its memory from the budget in its context, if there is one (package budget). A read takes memory
+// for rows before it requests them, by their probable size. It also takes memory for the result as the result grows,
+// and for rows that wait to be sorted. The door does not count short reads.
 
 const (
-	// ShortRead is how many bytes of a read are not counted.
+	// ShortRead is the number of bytes up to which the door does not count a holding.
 	ShortRead = 64 << 10
 
-	// CopyFactor is how many times the result counts, because a copy waits for the client before the
-	// original is freed.
+	// CopyFactor is how many times the door counts a result: a copy of the result waits for the client before
+	// the door frees the original.
 	CopyFactor = 2
 )
 
-// ErrNoRoom refuses a request for which there is no memory left.
+// ErrNoRoom refuses a request for which the budget has no memory left.
 var ErrNoRoom = wire.Errorf(wire.CodeOverloaded, "evenkeel: %v", budget.ErrNoRoom)
 
-// Memory is the memory of one request. It is safe for concurrent use, except that close comes
-// after every reserve.
+// Memory is the memory of one request. It is safe for concurrent use, except that Close must come
+// after every Reserve.
 type Memory struct {
 	ctx context.Context
 
@@ -37,13 +37,13 @@ type Memory struct {
 	closed bool
 }
 
-// Holding is the memory of one page of fetched rows, or of one result. nil holds nothing.
+// Holding is the memory of one page of fetched rows, or of one result. A nil Holding holds nothing.
 type Holding struct {
 	of      *Memory
 	account budget.Account
 }
 
-// NewMemory returns nil if the context has no budget.
+// NewMemory returns the memory of a request, or nil if its context has no budget.
 func NewMemory(ctx context.Context) *Memory {
 	if !budget.Counts(ctx) {
 		return nil
@@ -58,7 +58,7 @@ type ValueMemory struct {
 	account budget.Account
 }
 
-// Hold waits until there is room for so many bytes in total.
+// Hold waits until the values have room for so many bytes in total. It returns an error if there is no room.
 func (m *ValueMemory) Hold(bytes int) error {
 	if !m.account.On() {
 		m.account = budget.Open(m.Ctx)
@@ -66,17 +66,17 @@ func (m *ValueMemory) Hold(bytes int) error {
 	return taken(&m.account, m.Ctx, bytes)
 }
 
-// Close returns the memory.
+// Close gives back the memory.
 func (m *ValueMemory) Close() { m.account.Close() }
 
-// NoWait is the memory of values for a request that is evaluated where its connection is read. There
-// the door waits for nothing, so it makes no long values. ErrWaits sends the request to a goroutine
-// of its own, which may wait.
+// NoWait is the memory of values for a request that the door evaluates in the goroutine that reads the
+// connection. That goroutine waits for nothing, so it makes no long values.
 type NoWait struct{}
 
+// ErrWaits reports that a request must wait for memory. The door then serves it in a goroutine of its own.
 var ErrWaits = errors.New("request: the request waits for memory")
 
-// Hold implements eval.Env's Memory.
+// Hold implements eval.Env's Memory. It returns ErrWaits.
 func (NoWait) Hold(int) error { return ErrWaits }
 
 // taken waits until an account has at least so many bytes.
@@ -92,7 +92,7 @@ func taken(a *budget.Account, ctx context.Context, bytes int) error {
 	return err
 }
 
-// open makes a holding if there is none. It returns false if memory is not counted.
+// open opens a holding if *h is nil. It returns false if there is no budget or if m is closed.
 func (m *Memory) open(h **Holding) bool {
 	if m == nil {
 		return false
@@ -110,7 +110,7 @@ func (m *Memory) open(h **Holding) bool {
 	return true
 }
 
-// Close returns the memory of all open holdings.
+// Close gives back the memory of all open holdings.
 func (m *Memory) Close() {
 	if m == nil {
 		return
@@ -123,7 +123,7 @@ func (m *Memory) Close() {
 	m.all, m.closed = nil, true
 }
 
-// Reserve waits until a holding has at least so many bytes.
+// Reserve waits until a holding has at least so many bytes. It returns an error if there is no room.
 func (m *Memory) Reserve(h **Holding, bytes int) error {
 	if bytes <= ShortRead || !m.open(h) {
 		return nil
@@ -131,7 +131,7 @@ func (m *Memory) Reserve(h **Holding, bytes int) error {
 	return taken(&(*h).account, m.ctx, bytes)
 }
 
-// Add makes a holding count at least so many bytes that are in memory already.
+// Add makes a holding count at least so many bytes. They are in memory already, so Add does not wait.
 func (m *Memory) Add(h **Holding, bytes int) {
 	if bytes <= ShortRead || !m.open(h) {
 		return
@@ -143,12 +143,12 @@ func (m *Memory) Add(h **Holding, bytes int) {
 	})
 }
 
-// Shrink returns what a holding has beyond so many bytes.
+// Shrink gives back the bytes that a holding has beyond to.
 func (h *Holding) Shrink(to int) {
 	h.still(func(a *budget.Account) { a.Shrink(int64(to)) })
 }
 
-// Close returns all memory of a holding.
+// Close gives back all memory of a holding.
 func (h *Holding) Close() {
 	h.still(func(a *budget.Account) {
 		a.Close()
@@ -156,7 +156,7 @@ func (h *Holding) Close() {
 	})
 }
 
-// still calls f with the account of a holding that is still open.
+// still calls f with the account of a holding if the holding is still open.
 func (h *Holding) still(f func(*budget.Account)) {
 	if h == nil {
 		return

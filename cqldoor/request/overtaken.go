@@ -18,10 +18,10 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// The moment of the answer counts, not the moment of sending. A door can stall after it has
-// checked its lease and before it sends. Another door can change the table while a request is
-// under way. So the door checks the statement's premise when the store has answered. The premise
-// holds if the lease runs and the door still has the state that the statement was planned on.
+// A premise must hold when the answer arrives, not when the door sends the request. A door can stall
+// after it has checked its lease and before it sends. Another door can change the table while a request
+// is under way. So the door checks the statement's premise when the store has answered. The premise
+// holds if the lease holds and the present state is still the one on which the door planned the statement.
 //
 // If the premise does not hold, the door renews its lease. Then it compares the layout in the
 // plan with the layout that the table has now.
@@ -30,19 +30,19 @@ import (
 //  - They differ, and the statement reads: the door reads again.
 //  - They differ, and the door stamped the write: the door writes again, with that stamp.
 //  - They differ, and the store stamped the write: the door cannot know where the write
-//    took effect, and answers with a write timeout.
+//    took effect, and replies with a write timeout.
 
-// Premises says, when the store has answered, whether what the door knew when it planned a statement
-// still holds. If not, a statement that was passed on is served again.
+// Premises decides, when the store has answered, whether a statement's plan is still valid. If not, the door
+// serves again a statement that it has passed on.
 type Premises struct {
 	State *tables.States
 	Doors *tables.Membership
 
-	// Repeat serves again a statement that was passed on as a QUERY or an EXECUTE.
+	// Repeat serves again a statement that the door has passed on as a QUERY or an EXECUTE.
 	Repeat func(ctx context.Context, req *cqldoor.Request, s *Statement)
 }
 
-// Alone says that no other door can use the store.
+// Alone reports whether this door is the only one that can use the store.
 func (p *Premises) Alone() bool { return p.Doors.Member == nil }
 
 var _ cqldoor.Premise = (*Statement)(nil)
@@ -64,8 +64,8 @@ func (s *Statement) Holds(at *wire.Arrival) bool {
 	return true
 }
 
-// Begin counts a request under way on the statement's state. It returns false if that is no
-// longer the present state.
+// Begin counts a request as under way on the statement's state. If that is no longer the present state, Begin
+// counts nothing and returns false.
 func (s *Statement) Begin(of uint32) bool {
 	s.Under.Begin(of)
 	if s.Premises.State.Load().Under == s.Under {
@@ -78,7 +78,7 @@ func (s *Statement) Begin(of uint32) bool {
 // End implements cqldoor.Premise.
 func (s *Statement) End(of uint32) { s.Under.End(of) }
 
-// Review implements cqldoor.Premise for statements that were passed on.
+// Review implements cqldoor.Premise for statements that the door has passed on.
 func (s *Statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.Message) {
 	p := s.Premises
 	stands, err := p.Stands(ctx, s, math.MinInt64)
@@ -99,8 +99,8 @@ func (s *Statement) Review(ctx context.Context, req *cqldoor.Request, resp wire.
 	}
 }
 
-// same says whether a statement that was planned under one layout is valid under the present one. It does
-// not compare the shards of a rollover, nor what fills them.
+// same reports whether a statement that was planned under one layout is valid under the present one. For
+// strategy rollover, it does not compare the keys' shards, nor the limits of the shards.
 func same(now, planned *shard.Layout) bool {
 	if now.Strategy != shard.Rollover || planned.Strategy != shard.Rollover {
 		return sameButFloor(now, planned)
@@ -110,21 +110,21 @@ func same(now, planned *shard.Layout) bool {
 	return sameButFloor(&x, &y)
 }
 
-// reaches says whether a statement that was planned under one layout of strategy rollover has visited all
-// shards that it must visit under the present one. A read may miss no shard with rows, and a deletion no
-// shard with cells that it deletes.
-// reached is the latest timestamp of the deletions; a write to one shard is always valid.
+// reaches reports whether a statement that was planned under one layout of strategy rollover has visited all
+// shards that it must visit under the present one. A read must visit each shard with rows. A deletion must
+// visit each shard with cells that it deletes. reached is the latest timestamp of the deletions. A write to one
+// shard is always valid.
 func (s *Statement) reaches(now, planned *shard.Layout, reached int64) bool {
 	if s.Sel != nil {
-		// The only door has not opened a shard before the read began. A row that was written to the
-		// shard meanwhile may be missing.
+		// If this door is the only one, it opened the new shard after the read began. The read need not
+		// show rows that were written to the shard meanwhile.
 		return s.Premises.Doors.Member == nil || planned.Rolled.Reads(now.Rolled)
 	}
 	return planned.Rolled.Deletes(now.Rolled, reached)
 }
 
-// Stands says, after the store has answered, whether the statement's tables still have the
-// layouts of its plan (same). It returns an error if the store cannot be asked.
+// Stands reports, after the store has answered, whether the statement's tables still have the
+// layouts of its plan (same). It returns an error if the door cannot ask the store.
 func (p *Premises) Stands(ctx context.Context, s *Statement, reached int64) (bool, error) {
 	if s.Holds(nil) {
 		return true, nil
@@ -150,8 +150,8 @@ func (p *Premises) Stands(ctx context.Context, s *Statement, reached int64) (boo
 				}
 			}
 		}
-		// If there is no other door, no lease can end, and a change of layout waits until
-		// requests planned earlier have been answered. So the answer is good.
+		// If there is no other door, no lease can end. A change of layout waits until the store has
+		// answered the requests that were planned earlier. So the answer is valid.
 		if p.Doors.Member == nil {
 			continue
 		}
@@ -166,8 +166,8 @@ func (p *Premises) Stands(ctx context.Context, s *Statement, reached int64) (boo
 	return true, nil
 }
 
-// repeatable says whether a write with the door's stamp can be repeated: it does the same again,
-// to the same table.
+// repeatable reports whether the door can repeat a write with the same timestamp. That is so if the table is
+// still the same one and the write does the same again.
 func (p *Premises) repeatable(s *Statement) bool {
 	st := p.State.Load()
 	for _, t := range s.Tables() {
@@ -192,7 +192,8 @@ func (p *Premises) repeatable(s *Statement) bool {
 	return true
 }
 
-// ownTimes says whether each write of a statement has a timestamp of its own, which a repetition has again.
+// ownTimes reports whether each write of a statement has a timestamp of its own. A repetition has the same
+// timestamp.
 func ownTimes(s *Statement) bool {
 	for _, w := range s.writes() {
 		if w.Logical.Timestamp == nil {
@@ -217,8 +218,8 @@ func errUnknown(s *Statement) error {
 	return e
 }
 
-// overtaken is the error of a request whose layout has changed while it was under way. If the door
-// cannot know whether the layout has changed, why is the reason.
+// overtaken is the error of a request under way whose table's layout has changed. If the door cannot know
+// whether the layout has changed, why is the reason.
 type overtaken struct {
 	by  *Statement
 	why error
@@ -228,8 +229,8 @@ func (o *overtaken) Error() string {
 	return "the layout of a table has changed while the request was under way"
 }
 
-// stand returns overtaken unless the premises of a coordinator's statements still hold, now that
-// the store has answered.
+// stand returns nil if the premises of the attempt's statements still hold after the store has answered.
+// Otherwise it returns an overtaken.
 func (e *Coordinator) stand(ctx context.Context) error {
 	for _, s := range e.plans {
 		if ok, err := e.attempts.Premises.Stands(ctx, s, e.Reached); !ok {
@@ -242,8 +243,8 @@ func (e *Coordinator) stand(ctx context.Context) error {
 	return nil
 }
 
-// again says whether a request that was overtaken must be executed again. If not, to is its
-// error.
+// again decides about a request that has failed. is reports whether the request was overtaken. If it was, again
+// reports whether the door must execute it once more. to is the request's error.
 func (e *Coordinator) again(req *cqldoor.Request, err error) (is, again bool, to error) {
 	var o *overtaken
 	if !errors.As(err, &o) {
@@ -268,9 +269,9 @@ func (e *Coordinator) again(req *cqldoor.Request, err error) (is, again bool, to
 // errChanging is the error of a read whose table changes every time it is repeated.
 var errChanging = wire.Errorf(wire.CodeOverloaded, "evenkeel: the table's layout changes faster than it can be read; try again")
 
-// sameButFloor says whether a plan made under one layout is valid under another: they are the
-// same, or only the floor has risen. The buckets below a new floor are dropped only when no
-// request that was planned before is under way.
+// sameButFloor reports whether two layouts are the same. For strategy time, it does not compare the floor and
+// the generation. A door drops the buckets below a new floor only when no request that was planned before is
+// under way. So a plan stays valid when the floor rises.
 func sameButFloor(a, b *shard.Layout) bool {
 	if a.Strategy != shard.Time || b.Strategy != shard.Time {
 		return reflect.DeepEqual(a, b)

@@ -17,10 +17,10 @@ import (
 // Physical holds the backend's ids of a physical statement. It is safe for concurrent use.
 type Physical struct{ Named atomic.Pointer[IDs] }
 
-// ids are a backend's ids of a prepared statement. They are the same on all its hosts.
+// IDs are the backend's ids of a prepared statement. They are the same on all its hosts.
 type IDs struct{ Statement, Metadata []byte }
 
-// Prepare returns the ids. It prepares the text on the link if that has not been done.
+// Prepare returns the ids. If they are not known yet, it prepares the text on the link.
 func (p *Physical) Prepare(ctx context.Context, l store.Link, v wire.Version, text string) (*IDs, error) {
 	if n := p.Named.Load(); n != nil && (v < wire.V5 || n.Metadata != nil) {
 		return n, nil
@@ -28,7 +28,7 @@ func (p *Physical) Prepare(ctx context.Context, l store.Link, v wire.Version, te
 	return p.Renew(ctx, l, v, text)
 }
 
-// Renew prepares the text again, because the backend may have forgotten it.
+// Renew prepares the text again, because the backend may have forgotten it, and returns the ids.
 //
 // Cassandra shows a new column in its schema tables a moment before it accepts statements that name the
 // column. So if the store does not know a column, Renew tries again for about a second.
@@ -50,10 +50,10 @@ func (p *Physical) Renew(ctx context.Context, l store.Link, v wire.Version, text
 	return n, nil
 }
 
-// Execution returns the request that carries out a prepared physical statement: an EXECUTE. But a store
-// whose cache is full may give up a statement as soon as it is prepared. So if the store had given one up,
-// the request is a QUERY with the statement's text. It names no metadata that the client knows, so its
-// answer describes the columns.
+// Execution returns the request that carries out a prepared physical statement. The request is an EXECUTE,
+// unless the store has given up a statement during an earlier attempt: a store whose cache is full may give up
+// a statement as soon as it is prepared. Then the request is a QUERY with the statement's text. A QUERY names no
+// metadata that the client knows, so its answer describes the columns.
 func Execution(l store.Link, v wire.Version, text string, e *wire.Execute) wire.Message {
 	if GaveUpStatements(l) {
 		q := wire.Query{Text: []byte(text), Params: e.Params}
@@ -63,14 +63,13 @@ func Execution(l store.Link, v wire.Version, text string, e *wire.Execute) wire.
 	return wire.Message{Op: wire.OpExecute, Body: wire.AppendExecute(nil, v, e)}
 }
 
-// GaveUpStatements reports whether the store had given up a statement of an earlier attempt at the request.
+// GaveUpStatements reports whether the store has given up a statement during an earlier attempt at the request.
 func GaveUpStatements(l store.Link) bool {
 	e, ok := l.(*Coordinator)
 	return ok && e.forgotten.Load()
 }
 
-// unknownColumn reports whether the store has refused a physical statement because it does not know a
-// column of it.
+// unknownColumn reports whether the store has refused a statement because it does not know one of its columns.
 func unknownColumn(err error) bool {
 	var e *wire.Error
 	return errors.As(err, &e) && e.Code == wire.CodeInvalid && strings.HasPrefix(e.Message, "Undefined column name ")

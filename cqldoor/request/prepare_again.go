@@ -8,21 +8,22 @@ import (
 	"github.com/evenkeel/evenkeel/cql/schema"
 )
 
-// sameTable says whether a table is still the one on which statements were prepared, with the
-// same columns. If not, Cassandra forgets such statements.
+// sameTable reports whether a table is still the one on which clients prepared statements, with the same
+// columns. If not, Cassandra forgets these statements.
 func sameTable(a, b *schema.Table) bool {
 	return b != nil && a.ID == b.ID && reflect.DeepEqual(a.All(), b.All()) && a.Options["default_time_to_live"] == b.Options["default_time_to_live"]
 }
 
-// Current returns the statement planned on the present schema. If its table has changed, the
-// client must prepare it again, as with Cassandra, and so learns of the table's present columns.
+// Current returns the statement as planned on the present state. If its table has changed, Current returns
+// UNPREPARED. As with Cassandra, the client must prepare the statement again, and so learns the table's
+// present columns.
 func (x *Statements) Current(s *Statement) (*Statement, error) {
 	st := x.State.Load()
 	if s.state.Value() == st {
 		return s, nil
 	}
-	// When a table changes, many requests are under way that were planned before. The first of them
-	// that comes here plans the statement anew for all.
+	// When a table changes, many requests of the statement arrive at once. The first of them plans the
+	// statement again for all.
 	if k := x.Cache.Known.Get(s.ID[:]); k != nil && k.Statement != nil && k.Statement.state.Value() == st && k.Statement.Text == s.Text {
 		return k.Statement, nil
 	}

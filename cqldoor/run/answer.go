@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/write"
 )
 
-// answers executes planned statements and waits for their results: those that need several requests
-// to the store, and those whose one answer the door must look at.
+// answers executes planned statements and waits for their results. It executes the statements that need
+// several requests to the store, and those whose one answer the door must look at.
 type answers struct {
 	binder *request.Binder
 	cache  *request.PlanCache
@@ -24,8 +24,7 @@ type answers struct {
 	reads  *read.Reads
 }
 
-// querySlowly serves a QUERY that needs several requests. Its body was retained, so the views
-// into it are made again.
+// querySlowly serves a QUERY that needs several requests. It parses the retained body again.
 func (x *answers) querySlowly(ctx context.Context, req *cqldoor.Request, s *request.Statement) error {
 	q, err := request.QueryOf(req)
 	if err != nil {
@@ -46,7 +45,7 @@ func (x *answers) executeSlowly(ctx context.Context, req *cqldoor.Request, s *re
 	return x.answer(ctx, req, s, &e.Params, e.MetadataID)
 }
 
-// answer executes any statement and waits for its result.
+// answer executes any planned statement and replies with its result.
 func (x *answers) answer(ctx context.Context, req *cqldoor.Request, s *request.Statement, params *wire.Params, metadataID []byte) error {
 	for _, n := range s.Needs() {
 		request.Needed(req, n)
@@ -85,8 +84,8 @@ func (x *answers) answer(ctx context.Context, req *cqldoor.Request, s *request.S
 	return x.writer.Write(ctx, req, s.Write, params, env)
 }
 
-// answerOne executes a statement of one shard whose answer must be inspected, or whose physical
-// statement is not prepared yet.
+// answerOne executes a statement of one shard if the door must inspect its answer, or has not prepared its
+// physical statement yet.
 func (x *answers) answerOne(ctx context.Context, req *cqldoor.Request, s *request.Statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	whole := s.Whole()
 	target, err := s.Target(env, nil)

@@ -78,7 +78,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 	g := x.writer.NewGathering(req, &in.Params)
 	made := request.ValueMemory{Ctx: ctx}
 	defer made.Close()
-	var before eval.Env // of the last statement
+	var before eval.Env // the previous statement's
 	for it := in.Iter(); it.Next(); {
 		s, err := x.child(keyspace, &it.BatchStatement)
 		if err != nil {
@@ -119,7 +119,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 		if err := x.relays.Standing.MayForward(ctx, late); err != nil {
 			return err
 		}
-		resp, err := asked.ask(ctx, req) // nothing of it is on a sharded table, as far as is known
+		resp, err := asked.ask(ctx, req) // the door knows no statement in it that is on a sharded table
 		switch {
 		case err != nil:
 			return err
@@ -127,7 +127,7 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 			req.Reply(*resp)
 			return nil
 		}
-		return x.batch(ctx, req) // there is one now
+		return x.batch(ctx, req) // one of the tables is sharded now
 	}
 	if late != nil {
 		return late
@@ -155,8 +155,8 @@ func (x *batches) batch(ctx context.Context, req *cqldoor.Request) error {
 	return x.writer.Applier.SendBatch(ctx, req, &out, g.Mutations, &in.Params, g.Of)
 }
 
-// child returns the planned statement of one part of a BATCH, or nil for a part that is passed
-// on.
+// child returns the planned statement of one part of a BATCH. It returns nil for a part that the door
+// passes on.
 func (x *batches) child(keyspace string, b *wire.BatchStatement) (*request.Statement, error) {
 	if b.Prepared {
 		k := x.cache.Known.Get(b.ID)

@@ -9,12 +9,12 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// Announce sets the function that tells clients of doors that come and go. f sends the body of an
-// EVENT to the clients that registered for it.
+// Announce sets the function by which the router tells clients that a door comes or goes. f sends the body of
+// an EVENT to the clients that registered for it.
 func (r *Router) Announce(f func(body []byte)) { r.schema.Doors.Nodes.Announce.Store(&f) }
 
-// Events implements cqldoor.Router. It refreshes the state once for all events before they are
-// shown. So a driver that reads the schema because of an event sees the new one.
+// Events implements cqldoor.Router. It refreshes the state once for all events before clients see them.
+// So a driver that reads the schema because of an event sees the new schema.
 func (r *Router) Events(bodies, out [][]byte) [][]byte {
 	x := r.schema
 	refresh := false
@@ -30,7 +30,7 @@ func (r *Router) Events(bodies, out [][]byte) [][]byte {
 			continue
 		}
 		own := e.Schema.Keyspace == catalog.Keyspace
-		// While there is no catalogue, there is nothing to find.
+		// While there is no catalogue, no table is sharded.
 		refresh = refresh || own || x.View.Load().Present
 		if !own {
 			schema = append(schema, body)

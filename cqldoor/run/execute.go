@@ -15,7 +15,7 @@ import (
 
 // executes serves EXECUTE.
 type executes struct {
-	holds      func() bool // whether the lease holds
+	holds      func() bool // reports whether the lease holds
 	cache      *request.PlanCache
 	schema     *tables.Schemas
 	doors      *tables.Membership
@@ -26,7 +26,7 @@ type executes struct {
 	relays     *request.Relays
 }
 
-// execute serves EXECUTE. If it returns an error, nothing else ends the request.
+// execute serves EXECUTE. If it returns an error, the caller ends the request with it.
 func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 	body, err := request.BodyOf(req.Message)
 	if err != nil {
@@ -41,7 +41,7 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 	case k != nil && !req.Once(x.holds):
 		req.Go(func(ctx context.Context) { finish(ctx, req, x.executeFresh(ctx, req, k)) })
 		return nil
-	case k == nil || k.Passed != nil: // not known, or not the store's any more
+	case k == nil || k.Passed != nil: // the door does not know the id, or the store no longer handles the statement
 		return request.Unprepared(e.ID)
 	case k.Schema != nil:
 		req.Go(func(ctx context.Context) { finish(ctx, req, k.Schema(ctx, req)) })
@@ -62,7 +62,7 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 		}
 	}
 	if s.Write != nil && s.Write.AnyShard() != nil {
-		// If the statement is not prepared yet, the slow path prepares it.
+		// If the door has not prepared the statement yet, carryExecute prepares it.
 		ids := x.cache.Physical(s.Write.AnyShard().Text).Named.Load()
 		if ids != nil && (req.Version < wire.V5 || ids.Metadata != nil) {
 			if passed, err := x.passer.executeDrawn(req, s, e, ids); passed || err != nil && !errors.Is(err, request.ErrWaits) {
@@ -79,13 +79,13 @@ func (x *executes) carryExecute(ctx context.Context, req *cqldoor.Request, s *re
 	x.attempts.Carry(ctx, req, func(ctx context.Context, changed bool) error {
 		now, err := x.statements.Current(s)
 		if err != nil {
-			return err // s stays, for the next attempt
+			return err // the next attempt begins with s again
 		}
 		return x.answers.executeSlowly(ctx, req, now)
 	})
 }
 
-// executeFresh serves an EXECUTE after the door has read the present schema.
+// executeFresh reads the present schema and then serves an EXECUTE.
 func (x *executes) executeFresh(ctx context.Context, req *cqldoor.Request, k *request.Known) error {
 	late := x.doors.Renew(ctx)
 	x.relays.Standing.JudgeAnew(req)

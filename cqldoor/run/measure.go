@@ -10,23 +10,23 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// Stats holds what the router knows and has counted.
+// Stats holds the router's counts and the state of its tables.
 type Stats struct {
 	ShardedTables int
 	Layouts       []tables.LayoutState // read-only
 	Changing      tables.Changing
-	CursorErrors  int64 // invalid paging states, and those of other statements
+	CursorErrors  int64 // paging states that are invalid or belong to another statement
 
-	// These are the statements that the door remembers: Prepared by clients, with their size in
-	// PreparedBytes, sent as Texts, and Physicals, the statements for shards.
+	// These count the statements that the door remembers. Clients have prepared Prepared statements of
+	// PreparedBytes bytes, and have sent Texts statements as text. Physicals are the statements for shards.
 	Prepared, PreparedBytes, Texts, Physicals int
 
-	// Lease is how long, in seconds, the door may use what it has read about tables; 0 if no other
-	// door uses the store. LeaseLeft is the rest of that time, negative if it has ended.
+	// Lease is how long the door may use what it has read about tables, in seconds. It is 0 if no other
+	// door uses the store. LeaseLeft is the rest of that time. It is negative if the time has ended.
 	Lease, LeaseLeft float64
 }
 
-// Stats returns the counts.
+// Stats returns the present statistics.
 func (r *Router) Stats() Stats {
 	s := Stats{CursorErrors: r.reads.CursorErrors.Load(), Changing: r.schema.View.Load().Changing, Layouts: r.schema.View.Load().Layouts,
 		Texts: r.cache.Texts.Len(), Physicals: r.cache.Physicals.Len()}
@@ -39,8 +39,8 @@ func (r *Router) Stats() Stats {
 	return s
 }
 
-// Changes returns the changes of layout that are under way, as this door knows them without asking
-// the store. It serves metrics. Only changes that this door carries out have figures.
+// Changes returns the changes of layout that are under way, in the order of their tables. It serves metrics.
+// Changes does not ask the store. Only changes that this door carries out have figures.
 func (r *Router) Changes() []reshard.Status {
 	var all []reshard.Status
 	for _, tables := range r.schema.View.Load().Tables {

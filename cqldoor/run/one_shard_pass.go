@@ -25,7 +25,7 @@ type passer struct {
 	premises *request.Premises
 }
 
-// queryOne passes a QUERY on to its shard, unless the state has just changed.
+// queryOne passes a QUERY on to its shard. It returns false if the state has just changed.
 func (p *passer) queryOne(req *cqldoor.Request, s *request.Statement, q *wire.Query) (passed bool, err error) {
 	var scratch [16]eval.Value
 	var env eval.Env
@@ -54,7 +54,7 @@ func (p *passer) rewriteQuery(req *cqldoor.Request, s *request.Statement, q *wir
 	return wire.AppendQuery(req.Scratch[:0], req.Version, &out), nil
 }
 
-// executeOne passes an EXECUTE on to its shard, unless the state has just changed.
+// executeOne passes an EXECUTE on to its shard. It returns false if the state has just changed.
 func (p *passer) executeOne(req *cqldoor.Request, s *request.Statement, e *wire.Execute, ids *request.IDs) (passed bool, err error) {
 	body, err := p.rewriteExecute(req.Scratch[:0], req.Version, s, e, ids)
 	if err != nil {
@@ -64,8 +64,9 @@ func (p *passer) executeOne(req *cqldoor.Request, s *request.Statement, e *wire.
 	return p.passUnder(req, wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: body}, s, false), nil
 }
 
-// executeDrawn passes an EXECUTE of strategy random on to one shard, if it needs only one, for
-// example to increment a counter.
+// executeDrawn passes a write of strategy random or rollover on to one shard that it draws. It returns false
+// if the values of the write need several shards, or if the state has just changed. An increment of a counter
+// needs only one shard.
 func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e wire.Execute, ids *request.IDs) (passed bool, err error) {
 	var env eval.Env
 	if err := p.binder.Fill(&env, s, &e.Params.Values, nil); err != nil {
@@ -109,19 +110,19 @@ func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e wire
 	return true, nil
 }
 
-// workspace holds the buffers for rewriting an EXECUTE, so that it does not allocate.
+// workspace holds the buffers with which the door rewrites an EXECUTE. With them the door does not allocate.
 type workspace struct {
 	env    eval.Env
 	bucket [128]byte // a bucket's name
 	values [16]eval.Value
 	bytes  [16][]byte
 	parts  [16][]byte
-	shard  [8]byte // a value: its length and the shard
+	shard  [8]byte // the shard as a value: the value's length, then the shard
 }
 
 var workspaces = sync.Pool{New: func() any { return &workspace{shard: [8]byte{3: 4}} }}
 
-// rewriteExecute appends the EXECUTE that goes to the shard.
+// rewriteExecute appends the EXECUTE that goes to the shard to dst.
 func (p *passer) rewriteExecute(dst []byte, v wire.Version, s *request.Statement, e *wire.Execute, ids *request.IDs) ([]byte, error) {
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
@@ -139,7 +140,7 @@ func (p *passer) rewriteExecute(dst []byte, v wire.Version, s *request.Statement
 	if buckets.Announces(s.Write) && !p.buckets.Announced(w.bucket[:0], s.Write.Table, target.Key, target.Shard) {
 		return nil, buckets.ErrUnannounced
 	}
-	// The metadata id stays the client's, because it is the backend's own: see preparer.prepare.
+	// The door passes on the client's metadata id, because the client has the backend's: see preparer.prepare.
 	e.ID = ids.Statement
 	s.ShowMetadata(v, &e.Params)
 	whole := s.Whole()
@@ -152,7 +153,7 @@ func (p *passer) rewriteExecute(dst []byte, v wire.Version, s *request.Statement
 	return wire.AppendExecute(dst, v, e), nil
 }
 
-// rewriteDirect appends the EXECUTE if no value needs to be evaluated.
+// rewriteDirect does the same as rewriteExecute for a statement that needs no value evaluated.
 func (p *passer) rewriteDirect(dst []byte, v wire.Version, s *request.Statement, w *workspace, e *wire.Execute, ids *request.IDs) ([]byte, error) {
 	values := w.bytes[:0]
 	for it := e.Params.Values.Iter(); it.Next(); {
@@ -175,7 +176,8 @@ func (p *passer) rewriteDirect(dst []byte, v wire.Version, s *request.Statement,
 	return wire.AppendExecute(dst, v, e), nil
 }
 
-// passUnder passes on a request planned on a statement's state, unless that has just changed.
+// passUnder passes on a request that was planned on a statement's state. It returns false if that state is no
+// longer the present one.
 func (p *passer) passUnder(req *cqldoor.Request, m wire.Message, s *request.Statement, keep bool) bool {
 	if p.premises.Alone() { // no other door changes anything
 		req.Pass(m)

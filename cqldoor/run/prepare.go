@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// explain returns the plan of a statement as JSON, with values if the statement contains all of
+// explain returns the plan of a statement as JSON. The plan shows values if the statement contains all of
 // them.
 func (x *preparer) explain(ctx context.Context, s *request.Statement) ([]byte, error) {
 	var env *eval.Env
@@ -72,7 +72,7 @@ func (x *preparer) prepare(ctx context.Context, req *cqldoor.Request, s *request
 		// The backend answers the EXECUTE, so the backend compares the metadata id.
 		p.MetadataID = ids.Metadata
 	} else if s.Write != nil && s.Write.AnyShard() != nil {
-		// The store may have forgotten it and have told the client so.
+		// The store may have forgotten the physical statement and have told the client so.
 		text := s.Write.AnyShard().Text
 		if _, err := x.cache.Physical(text).Renew(ctx, req.Link, req.Version, text); err != nil {
 			return err

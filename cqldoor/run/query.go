@@ -31,7 +31,7 @@ type queries struct {
 	relays     *request.Relays
 }
 
-// text serves QUERY and PREPARE. If it returns an error, nothing else ends the request.
+// text serves QUERY and PREPARE. If it returns an error, the caller ends the request with it.
 func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 	body, err := request.BodyOf(req.Message)
 	if err != nil {
@@ -93,7 +93,7 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 	return nil
 }
 
-// settle serves a QUERY or PREPARE on unknown tables.
+// settle serves a QUERY or PREPARE on tables that the door does not know.
 func (x *queries) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, tables []syntax.Name) error {
 	resp, err := (&unknown{x.schema, x.relays, keyspace, text, tables}).ask(ctx, req)
 	switch {
@@ -106,8 +106,8 @@ func (x *queries) settle(ctx context.Context, req *cqldoor.Request, keyspace, te
 	return x.serveKnown(ctx, req, keyspace, text)
 }
 
-// relayUnknown sends a QUERY or PREPARE on tables that are not sharded, as far as this door knows, and
-// replies with the response.
+// relayUnknown sends a QUERY or PREPARE to the store unchanged and replies with the response. As far as
+// this door knows, the statement's tables are not sharded.
 func (x *queries) relayUnknown(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	if tables := x.schema.UnknownTables(syntax.Target(text), keyspace, text); len(tables) > 0 {
 		return x.settle(ctx, req, keyspace, text, tables)
@@ -151,7 +151,7 @@ func (x *queries) carryQuery(ctx context.Context, req *cqldoor.Request, s *reque
 			}
 			now, err := x.statements.Statement(s.Keyspace, s.Text)
 			if err != nil {
-				return err // s stays, for the next attempt
+				return err // the next attempt begins with s again
 			}
 			s = now
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// textFresh serves a QUERY or PREPARE on rows after the door has read the present schema. Another
-// door may have dropped a table and created it again.
+// textFresh reads the present schema and then serves a QUERY or PREPARE on rows. Another door may have
+// dropped a table and created it again.
 func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	var late error
 	if x.doors.Lapsed() {
@@ -34,8 +34,8 @@ func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace,
 		if err != nil {
 			return err
 		}
-		// Another door may have made a sharded table of that name meanwhile. The store's error
-		// then refers to the physical table.
+		// Another door may have created a sharded table of that name meanwhile. The store's error
+		// is then about the physical table.
 		if resp.Op == wire.OpError {
 			x.schema.RefreshIfChangedOrLog(ctx)
 		}
@@ -53,9 +53,9 @@ func (x *queries) textFresh(ctx context.Context, req *cqldoor.Request, keyspace,
 	return x.serveKnown(ctx, req, keyspace, text)
 }
 
-// reconsider serves a statement on a sharded table that is wrong according to this door's schema.
-// Another door may have altered the table. request.Attempts does the same for statements that the door has begun to
-// execute.
+// reconsider serves a statement on a sharded table after this door has found the statement wrong. Another
+// door may have altered the table, so reconsider first reads the schema again. request.Attempts does the same
+// for statements that the door has begun to execute.
 func (x *queries) reconsider(ctx context.Context, req *cqldoor.Request, keyspace, text string, wrong error) error {
 	before := x.state.Load()
 	if err := x.schema.RefreshIfChanged(ctx); err != nil || x.state.Load() == before {
@@ -67,8 +67,8 @@ func (x *queries) reconsider(ctx context.Context, req *cqldoor.Request, keyspace
 	return x.serveKnown(ctx, req, keyspace, text)
 }
 
-// prepareFresh answers a PREPARE after the door has read the present schema. Another door may
-// have changed the table, and the store may then have forgotten what the client had prepared.
+// prepareFresh reads the present schema and then answers a PREPARE. Another door may have changed the table.
+// The store may then have forgotten the statement that the client had prepared.
 func (x *queries) prepareFresh(ctx context.Context, req *cqldoor.Request, s *request.Statement) error {
 	x.schema.RefreshIfChangedOrLog(ctx)
 	st := x.state.Load()

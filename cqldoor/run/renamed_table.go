@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// answerRenamed executes the statement plain, with which the store answers s from a plain table of
-// another name. It answers with the store's rows, described as those of the logical table.
+// answerRenamed executes the statement plain in place of s, and replies with the store's rows. plain reads a
+// plain table of another name. The reply describes the rows as rows of the logical table.
 func (x *answers) answerRenamed(ctx context.Context, req *cqldoor.Request, s, plain *request.Statement, params *wire.Params, env *eval.Env, metadataID []byte) error {
 	var warnings []string
 	if s.Sel.Logical.Selection.Aggregated {
@@ -36,7 +36,7 @@ func (x *answers) answerRenamed(ctx context.Context, req *cqldoor.Request, s, pl
 	p := *params
 	p.SetKeyspace(nil)
 	p.SetValues(request.EncodeValues(whole.Values(env, plan.Target{})))
-	p.SetSkipMetadata(true) // the text names the columns, so they are known
+	p.SetSkipMetadata(true) // the statement names the columns, so the door knows them
 	e := wire.Execute{ID: ids.Statement, MetadataID: ids.Metadata, Params: p}
 	body, err := store.Call(ctx, req.Link, req.Version, request.Execution(req.Link, req.Version, whole.Text, &e))
 	if err != nil {
@@ -56,9 +56,9 @@ func (x *answers) answerRenamed(ctx context.Context, req *cqldoor.Request, s, pl
 	return request.Respond(ctx, req, warnings, w.Finish())
 }
 
-// plainly returns the statement that the store answers from the plain table, which has all rows, or
-// nil if the store cannot answer it so. During a change it raises the consistency of params to the
-// change's level: nothing is read below that.
+// plainly returns the statement by which the store answers s from the plain table, which has all rows. It
+// returns nil if the store cannot answer s from that table. During a change it raises the consistency level
+// of params to the level of the change, because no read during the change may use a lower one.
 func (x *answers) plainly(s *request.Statement, params *wire.Params) *request.Statement {
 	if s.Sel == nil || s.Sel.Plainly == nil {
 		return nil

@@ -38,60 +38,60 @@ type Options struct {
 	UUID     func() [16]byte
 	IntN     func(n int) int
 
-	// FanOut is how many fetches of one request may be in flight at a store. Default 32.
+	// FanOut is the largest number of fetches of one request that are in flight at a store. Default 32.
 	FanOut int
 
-	// Lease says that other doors may use the same store. It is how long a door may use what it has
-	// read about tables, if the catalogue gives no other value. After that time a door checks for
-	// changes before it goes on. Dropping a sharded table waits until all doors know of it. 0: no
-	// other door can use the store.
+	// Lease is how long a door may use what it has read about tables, if the catalogue gives no other
+	// value. After that time a door checks for changes before it goes on. A drop of a sharded table
+	// waits until all doors know of it. If Lease is not 0, other doors may use the same store.
+	// 0: no other door can use the store.
 	Lease time.Duration
 
-	// Longest is how long a request may be under way. Takeover is how long another door's mover
-	// may show no sign of life before this door continues its change. Two movers of one change do
-	// no harm but are slower. Defaults 15 s and 10 s.
+	// Longest is how long a request may be under way. Takeover is how long another door's mover may
+	// show no sign of life. After that time this door continues the mover's change. Two movers of one
+	// change do no harm but are slower. Defaults 15 s and 10 s.
 	Longest, Takeover time.Duration
 
 	// Routing says how drivers choose one of several doors.
 	Routing tables.Routing
 
-	// Found makes the door create the catalogue if there is none, so that several doors know of
-	// each other before any table is sharded. If the door's account has no right to create it,
-	// the door goes on without.
+	// Found makes the door create the catalogue if there is none. Then several doors know of each other
+	// before any table is sharded. If the door's account has no right to create the catalogue, the door
+	// goes on without it.
 	Found bool
 
 	// Self describes this door to the others. Its data centre and rack are those of the node that
 	// the door is connected to.
 	Self fleet.Door
 
-	// Rules shard tables whose CREATE TABLE has no write_sharding property. The store keeps them.
+	// Rules shard tables whose CREATE TABLE has no write_sharding property. The store keeps the rules.
 	// Nil: the rules that the store has.
 	Rules *shardrules.Rules
 
-	// ReplaceRules makes Rules replace different rules that the store has. Without it, different
-	// rules are refused if other doors may use the store.
+	// ReplaceRules makes Rules replace different rules that the store has. Without it, the door refuses
+	// different rules if other doors may use the store.
 	ReplaceRules bool
 
 	// RetryFor is how long a read of several shards repeats requests that the store throttles.
-	// Default 1.5 s; negative: it does not repeat.
+	// Default 1.5 s. Negative: the read does not repeat them.
 	RetryFor time.Duration
 
-	// Timeout is how long a request on sharded tables may take if it needs several requests to
-	// the store. An aggregate or GROUP BY may take so long for each read. Default: no limit.
+	// Timeout is how long a request on sharded tables may take if it needs several requests to the
+	// store. For an aggregate or GROUP BY, it limits each read. Default: no limit.
 	Timeout time.Duration
 
-	// Hints is how long the store may take to deliver a write that it has accepted: its
-	// max_hint_window. 0: it has no hints.
+	// Hints is the store's max_hint_window. For so long, the store may still deliver a write that it
+	// has accepted. 0: the store has no hints.
 	Hints time.Duration
 
 	// Eras is shared with the doors that the router serves. Without it, the router does not know
-	// which requests they have forwarded, and a plain table cannot be sharded while it is in use.
+	// which requests they have forwarded. It then refuses to shard a plain table that is in use.
 	Eras *cqldoor.Eras
 
-	// Requests measures the door's requests; nil: they are not measured.
+	// Requests measures the door's requests. Nil: the door does not measure them.
 	Requests *observe.Requests
 
-	// Log receives messages for the operator. Default: nothing is logged.
+	// Log receives messages for the operator. Default: the router logs nothing.
 	Log *slog.Logger
 }
 
@@ -114,7 +114,7 @@ type Router struct {
 	done sync.WaitGroup
 }
 
-// New makes a router. It serves once Start has read the catalogue.
+// New makes a router. The router serves after Start has read the catalogue.
 func New(o Options) *Router {
 	if o.FanOut <= 0 {
 		o.FanOut = 32
@@ -200,7 +200,7 @@ func (r *Router) Serve(ctx context.Context, req *cqldoor.Request) {
 	}
 }
 
-// fail ends a request that has failed. It does not wait for the store.
+// fail ends a request with an error. It does not wait for the store.
 func fail(req *cqldoor.Request, err error) {
 	var refused *request.Refusal
 	if req.Username != "" && errors.As(err, &refused) {
@@ -210,7 +210,7 @@ func fail(req *cqldoor.Request, err error) {
 	req.Error(err)
 }
 
-// finish ends a request that has failed. It may wait for the store.
+// finish ends a request if err is not nil. It may wait for the store.
 func finish(ctx context.Context, req *cqldoor.Request, err error) {
 	if err != nil {
 		req.Error(request.ErrorFor(ctx, req, err))

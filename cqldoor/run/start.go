@@ -14,11 +14,11 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/definitions"
 )
 
-// ErrDoor says that the store is itself a front door.
+// ErrDoor reports that the store is itself a front door.
 var ErrDoor = errors.New("there is a front door at that address, not a cluster: it hides the catalogue of sharded tables")
 
-// Start reads the catalogue and the schema, and keeps both up to date until Close. A door that
-// cannot read the catalogue does not serve. ctx bounds the reading.
+// Start reads the catalogue and the schema, and keeps both up to date until Close. If Start cannot read the
+// catalogue, it returns an error, and the door does not serve. ctx bounds the first reading.
 func (r *Router) Start(ctx context.Context) error {
 	x := r.schema
 	s, err := x.Catalog.Schema(ctx, "system_schema", "system")
@@ -61,7 +61,7 @@ func (r *Router) Start(ctx context.Context) error {
 	return nil
 }
 
-// warnThin warns if the catalogue has so few replicas that sharded tables depend on one node.
+// warnThin logs a warning if the catalogue has so few replicas that sharded tables depend on one node.
 func (r *Router) warnThin(ctx context.Context) {
 	switch thin, err := r.schema.Catalog.Thin(ctx); {
 	case err != nil:
@@ -72,7 +72,7 @@ func (r *Router) warnThin(ctx context.Context) {
 	}
 }
 
-// Close stops what Start began. The door must have stopped before.
+// Close stops what Start began. The door must stop before the call.
 func (r *Router) Close() {
 	r.stop()
 	r.done.Wait()

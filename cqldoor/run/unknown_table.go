@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// unknown is a statement with its tables that the door does not know.
+// unknown is a statement with those of its tables that the door does not know.
 type unknown struct {
 	x              *tables.Schemas
 	relays         *request.Relays
@@ -48,24 +48,24 @@ func (u *unknown) look(ctx context.Context) error {
 // that name while the statement is on its way. Then the store answers for the physical table: it
 // refuses a key without the hidden column, or shows that column.
 //
-// A door inserts the entry into the catalogue before it creates the physical table, and removes
-// the entry after all nodes have dropped the table. In between, nodes apply the schema in steps: a
-// node can show a table in system_schema before or after its statements can name the table. So the
-// store's answer counts only if both hold after it:
+// A door inserts the entry into the catalogue before it creates the physical table. It removes the entry
+// after all nodes have dropped the table. In between, nodes apply the schema in steps. A node does not
+// change both at once: it can show a table in system_schema before it accepts statements on the table, or
+// the other way round. So the store's answer counts only if both of these hold after it:
 //
 //   - The catalogue has no entry of the name. If it has one, the door reads the catalogue and the
-//     schema again. Then the table is sharded, or clients see none.
-//   - The schema's version is the one from before. Otherwise a table may have come and gone
+//     schema again. Then the table is sharded, or clients see no such table.
+//   - The schema still has the version that it had before. If not, a table may have come and gone
 //     meanwhile, and the door sends the statement again.
 //
-// The door does not send a write again that may have been applied. The store cannot have applied
-// it to a physical table, which takes no row without a shard.
+// The door does not repeat a write that the store may have applied. A physical table takes no row without
+// a shard. So the store has not applied such a write to a physical table.
 
-// maxAsks is the largest number of times that a statement is sent while the schema keeps changing.
+// maxAsks is the largest number of times that the door sends a statement while the schema keeps changing.
 const maxAsks = 8
 
-// ask returns the answer to the statement. It returns nil if one of the tables is sharded, so that
-// the door must execute the statement.
+// ask returns the answer to the statement. It returns nil if one of the tables is sharded. The door must
+// then execute the statement.
 func (u *unknown) ask(ctx context.Context, req *cqldoor.Request) (*wire.Message, error) {
 	if err := u.look(ctx); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (u *unknown) ask(ctx context.Context, req *cqldoor.Request) (*wire.Message,
 // errSchemaChanges is the answer if the schema changes during every attempt.
 var errSchemaChanges = wire.Errorf(wire.CodeOverloaded, "evenkeel: the schema changes faster than the store can be asked about the table; the request was not executed; try again")
 
-// lookAgain refreshes the door's schema after the store has answered: if look would, if the schema
-// has changed, or if the catalogue has an entry for one of the tables.
+// lookAgain refreshes the door's schema after the store has answered. It does so in the same case as look. It
+// also does so if the schema has changed, or if the catalogue has an entry for one of the tables.
 func (u *unknown) lookAgain(ctx context.Context) error {
 	if err := u.look(ctx); err != nil {
 		return err
@@ -119,9 +119,9 @@ func (u *unknown) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// judge reports whether the statement needs no answer from the store. That is so if one of the
-// tables is sharded. It is also so if the catalogue has an entry for a table that does not exist;
-// then judge returns the answer.
+// judge reports whether the statement needs no answer from the store. That is so if one of the tables is
+// sharded. It is also so if the catalogue has an entry for a table that does not exist. In that case judge
+// returns the answer.
 func (u *unknown) judge() (settled bool, resp *wire.Message, err error) {
 	v, state := u.x.View.Load(), u.x.State.Load()
 	if syntax.Target(u.text).Kind == syntax.StatementAlterTable && syntax.Mentions(u.text, catalog.Property) {
@@ -170,8 +170,8 @@ func (u *unknown) absent(v *tables.View, n syntax.Name) (*wire.Message, error) {
 	return nil, wire.Invalidf("table %s does not exist", n.Name)
 }
 
-// repeatable reports whether the door can send again a statement that the store has answered,
-// without doing anything twice.
+// repeatable reports whether the door can send the statement again after the store has answered with resp,
+// and does nothing twice by that.
 func (u *unknown) repeatable(req *cqldoor.Request, resp wire.Message) bool {
 	if resp.Op != wire.OpError {
 		return req.Op == wire.OpPrepare || req.Op == wire.OpQuery && syntax.Target(u.text).Kind == syntax.StatementSelect

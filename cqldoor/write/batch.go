@@ -19,29 +19,29 @@ import (
 // Gathering collects the physical writes of a batch.
 type Gathering struct {
 	draw        plan.Draw
-	again       plan.Draw                                     // draws again for a write that draw has drawn for and counted; nil: draw does
+	again       plan.Draw                                     // draws again for a write that Add has drawn for, and does not count it; nil: draw does
 	checkOne    func(*plan.Write, *analysis.BoundWrite) error // checks one write (checkAhead)
 	writes      []*plan.Write
-	bound       []*analysis.BoundWrite // one for each of writes
-	Moving      bool                   // some table is under a change of its layout
+	bound       []*analysis.BoundWrite // one for each element of writes
+	Moving      bool                   // the layout of some table is being changed
 	Mutations   []plan.Mutation
-	places      map[string]int // shard of each logical partition; -1 for several
+	places      map[string]int // by name of a logical partition (placeOf): its shard; -1: several shards
 	conditional bool
-	Stamped     *plan.Write // a write that needs the door's timestamp if nobody else gives one
-	Split       bool        // a logical partition is written in several shards
+	Stamped     *plan.Write // a write that needs the door's timestamp if the client gives none
+	Split       bool        // the batch writes to several shards of a logical partition
 	counters    bool        // the writes change counters
-	Of          *plan.Table // the table of the conditions
+	Of          *plan.Table // the table that has the conditions
 	announced   []announced // writes that may put rows into buckets of time
-	idle        bool        // some statement reaches no shard, so no store response tells whether the client may write
+	idle        bool        // some statement has no physical write, so no response of the store tells whether the client may execute it
 }
 
-// NewGathering returns a gathering of the writes of a batch.
+// NewGathering returns an empty Gathering for a batch.
 func (r *Writer) NewGathering(req *cqldoor.Request, params *wire.Params) *Gathering {
 	return &Gathering{draw: r.Placer.Draws(req, params, true, r.Placer.takes(req)), again: r.Placer.Draws(req, params, true, func(*rollover.Tally) {}), places: map[string]int{},
 		checkOne: func(w *plan.Write, b *analysis.BoundWrite) error { return r.Placer.checkAhead(req, params, w, b) }}
 }
 
-// Add adds one statement of the batch.
+// Add collects the physical writes of one statement of the batch. It returns an error if the door refuses the statement.
 func (g *Gathering) Add(w *plan.Write, b *analysis.BoundWrite) error {
 	g.writes, g.bound = append(g.writes, w), append(g.bound, b)
 	g.Moving = g.Moving || w.To != nil
@@ -86,8 +86,8 @@ func (g *Gathering) Add(w *plan.Write, b *analysis.BoundWrite) error {
 	return nil
 }
 
-// Name tells the request's coordinator how many partitions the batch is on, for the client and for
-// the store. Cassandra counts keys, of whichever tables.
+// Name tells the request's coordinator how many logical and how many physical partitions the batch
+// writes to. Like Cassandra, it counts equal keys of several tables once.
 func (g *Gathering) Name(req *cqldoor.Request) {
 	e, ok := req.Link.(*request.Coordinator)
 	if !ok {
@@ -109,7 +109,7 @@ type announced struct {
 	ms []plan.Mutation
 }
 
-// Announce announces the buckets that the batch puts rows into.
+// Announce adds the buckets of the batch's rows to the directory.
 func (g *Gathering) Announce(ctx context.Context, to *buckets.Buckets, req *cqldoor.Request) error {
 	for _, a := range g.announced {
 		if err := to.AnnounceAll(ctx, req, a.of, a.ms); err != nil {
@@ -121,7 +121,7 @@ func (g *Gathering) Announce(ctx context.Context, to *buckets.Buckets, req *cqld
 
 var errWideInBatch = wire.Invalidf("write_sharding: a BATCH cannot delete a range of many buckets of a table of strategy 'time'; send the deletion by itself, or bound the time that it is of")
 
-// Check refuses conditions that span several shards.
+// Check returns an error if the batch has conditions and spans several tables, partitions or shards.
 func (g *Gathering) Check() error {
 	switch {
 	case !g.conditional:
@@ -135,7 +135,8 @@ func (g *Gathering) Check() error {
 	return nil
 }
 
-// Ask checks the client's rights if the physical batch does not test all of them.
+// Ask asks the store for the client's rights if some statement has no physical write. The store then
+// does not check all rights when it executes the physical batch.
 func (g *Gathering) Ask(ctx context.Context, req *cqldoor.Request) error {
 	if e, ok := req.Link.(*request.Coordinator); ok && g.idle {
 		return e.Ask(ctx, req.Version, true)
@@ -143,7 +144,7 @@ func (g *Gathering) Ask(ctx context.Context, req *cqldoor.Request) error {
 	return nil
 }
 
-// Batch executes a BATCH that was sent as one statement of text.
+// Batch executes a BATCH that is one statement of CQL text, and answers.
 func (r *Writer) Batch(ctx context.Context, req *cqldoor.Request, s *request.Statement, params *wire.Params, env *eval.Env) error {
 	bound, err := s.Batch.Logical.Bind(env)
 	if err != nil {

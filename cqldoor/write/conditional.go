@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// Conditional executes a conditional write in its shard, and shows the answer without the hidden
-// column.
+// Conditional executes a conditional write in its shard, and answers. The answer does not show the
+// hidden column.
 func (r *Writer) Conditional(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, text string, ids *request.IDs, values []eval.Value, key [][]byte) error {
 	body, err := compareAndSet(ctx, req, params, text, ids, values)
 	if err != nil {
@@ -32,7 +32,7 @@ func (r *Writer) Conditional(ctx context.Context, req *cqldoor.Request, w *plan.
 	return request.Respond(ctx, req, nil, body)
 }
 
-// compareAndSet executes a conditional write and returns the RESULT.
+// compareAndSet executes a conditional write and returns the body of the RESULT.
 func compareAndSet(ctx context.Context, req *cqldoor.Request, params *wire.Params, text string, ids *request.IDs, values []eval.Value) ([]byte, error) {
 	p := *params
 	p.SetKeyspace(nil)
@@ -42,8 +42,9 @@ func compareAndSet(ctx context.Context, req *cqldoor.Request, params *wire.Param
 	return store.Call(ctx, req.Link, req.Version, request.Execution(req.Link, req.Version, text, &e))
 }
 
-// withNulls adds the columns of the conditions, as null, to an answer that has none. That happens
-// if the shard of the static columns has no marked row but another shard of the partition has one.
+// withNulls returns an answer (body) with the columns of the conditions, as nulls. The store leaves
+// these columns out if the shard of the static columns has no row with a marker. If no other shard of
+// the partition has such a row either, withNulls returns the answer unchanged.
 func (r *Writer) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, body []byte, key [][]byte) ([]byte, error) {
 	rows, err := wire.ParseRows(body)
 	if err != nil || rows.Metadata.Count != 1 {
@@ -74,7 +75,7 @@ func (r *Writer) withNulls(ctx context.Context, req *cqldoor.Request, w *plan.Wr
 }
 
 // marked reports whether a shard other than that of the static columns has a row with a marker. It
-// asks the shards that have rows, one by one: mostly the first of them has one.
+// asks the shards that have rows one after the other. Mostly the first of them has such a row.
 func (r *Writer) marked(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, key [][]byte) (bool, error) {
 	f, err := w.Table.Exists(key)
 	if err != nil {

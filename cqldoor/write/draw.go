@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Drawers draw the shard of a write that may go to any shard. Each table and number of shards has
-// its own even rotation.
+// Drawers draw the shard of a write that may go to any shard. They draw evenly for each table and
+// number of shards: each has its own shard.Drawer.
 type Drawers struct {
 	IntN func(n int) int
 	all  sync.Map // drawKey → *shard.Drawer
@@ -23,7 +23,7 @@ type drawKey struct {
 	n               int
 }
 
-// one returns a shard of a key.
+// one draws a shard of a key.
 func (d *Drawers) one(t *plan.Table, key [][]byte) int {
 	spread := t.Layout.Spread(plan.AppendKey(nil, key))
 	n := spread.N
@@ -38,7 +38,7 @@ func (d *Drawers) one(t *plan.Table, key [][]byte) int {
 	return spread.Base + drawer.(*shard.Drawer).Draw()
 }
 
-// Draw is a plan.Draw.
+// Draw is a plan.Draw that draws a shard anew for each write.
 func (d *Drawers) Draw(t *plan.Table, key [][]byte, _ *analysis.BoundWrite, adds bool) []int {
 	if !adds {
 		return t.Shards(key)
@@ -46,8 +46,8 @@ func (d *Drawers) Draw(t *plan.Table, key [][]byte, _ *analysis.BoundWrite, adds
 	return []int{d.one(t, key)}
 }
 
-// drawOnce returns a Draw that draws one shard for each logical partition, so that a batch's
-// writes to one partition stay together.
+// drawOnce returns a Draw that draws one shard for each logical partition. So the writes of a batch
+// to one partition go to one shard.
 func (d *Drawers) drawOnce() plan.Draw {
 	drawn := map[string]int{}
 	return func(t *plan.Table, key [][]byte, _ *analysis.BoundWrite, adds bool) []int {

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
 )
 
-// together returns the type of a batch that carries out one statement in several partitions. In one
-// partition the statement is atomic. So the batch is logged.
+// together returns the type of a batch that executes one statement in several partitions. In one
+// partition the statement is atomic. So the batch is logged if it changes no counters.
 func together(counter bool) wire.BatchType {
 	if counter {
 		return wire.BatchCounter // counters cannot be logged
@@ -16,8 +16,8 @@ func together(counter bool) wire.BatchType {
 	return wire.BatchLogged
 }
 
-// Kind returns the type for the physical batch. Writes that were atomic because they were in one
-// partition need a logged batch when they are spread.
+// Kind returns the type of the physical batch. asked is the type that the client asked for. Writes to
+// one logical partition are atomic. If they go to several shards, they need a logged batch.
 func (g *Gathering) Kind(asked wire.BatchType) wire.BatchType {
 	if asked != wire.BatchUnlogged || !g.Split || !rule.On(rule.LoggedWhenSplit) {
 		return asked

@@ -16,9 +16,9 @@ import (
 )
 
 // Move executes writes on one or more tables, and answers. The layout of at least one table is
-// being changed. Each write goes first to its new place and then to the old one, or as the change's
-// step says. passed holds the other statements of the client's batch. They are sent with the last
-// writes.
+// being changed. The step of the change says to which places a write goes, and in which order: in
+// most steps first to the new place and then to the old one. passed holds the other statements of the
+// client's batch. Move sends them with the last writes.
 func (r *Writer) Move(ctx context.Context, req *cqldoor.Request, g *Gathering, passed *wire.Batch, params *wire.Params) error {
 	p := *params
 	if !p.Has(wire.QueryDefaultTimestamp) {
@@ -64,14 +64,14 @@ func (r *Writer) Move(ctx context.Context, req *cqldoor.Request, g *Gathering, p
 	return request.Respond(ctx, req, nil, wire.AppendVoid(nil))
 }
 
-// recordMoving records a deletion of many buckets under each layout by which it is carried out. It
-// refuses a row that would live longer than one of the layouts keeps rows.
+// recordMoving records a deletion of many buckets under each layout by which the door executes it. It
+// returns an error if a row would live longer than one of the layouts keeps rows.
 func (r *Writer) recordMoving(ctx context.Context, req *cqldoor.Request, w *plan.Write, b *analysis.BoundWrite, params *wire.Params) error {
 	if err := buckets.CheckKeep(w, b); err != nil {
 		return err
 	}
 	if w.To == nil {
-		return nil // BATCH has refused a deletion of many buckets
+		return nil // Add has refused a deletion of many buckets
 	}
 	if err := buckets.CheckKeep(w.To, b); err != nil {
 		return err
@@ -84,21 +84,22 @@ func (r *Writer) recordMoving(ctx context.Context, req *cqldoor.Request, w *plan
 	return nil
 }
 
-// rounds collects the writes of several statements under a change. The writes to old places, and
-// to tables that are not changed, come last.
+// rounds holds the physical writes of several statements under a change, in the order in which Move
+// sends them. The last round has the writes to old places, and the writes to tables that are not
+// being changed.
 type rounds struct {
 	sent      [][]plan.Mutation
 	announced []announced
 	disjoint  bool // the writes delete from disjoint shards
 	lives     []plan.Moved
-	changes   []*plan.Change // one for each of lives
+	changes   []*plan.Change // one for each element of lives
 }
 
 func (g *Gathering) rounds(stamp int64, dir plan.Directory) (*rounds, error) {
 	out := &rounds{disjoint: len(g.writes) == 1}
 	draw := g.draw
 	if g.again != nil {
-		draw = g.again // add has drawn for the present layout
+		draw = g.again // Add has drawn for the present layout and counted the write
 	}
 	for i, w := range g.writes {
 		var m plan.Moving
@@ -134,8 +135,9 @@ func (g *Gathering) rounds(stamp int64, dir plan.Directory) (*rounds, error) {
 	return out, nil
 }
 
-// apply executes physical writes and the writes that b already has. It sends them as one batch
-// unless they are disjoint.
+// apply executes physical writes and the statements that b already has. It sends the writes one by
+// one if b has no statement, and if there is only one write or the writes are disjoint. Otherwise it
+// sends everything as one batch.
 func (a *Applier) apply(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, disjoint bool, params *wire.Params) error {
 	if b.Count == 0 && (len(ms) < 2 || disjoint) {
 		return a.ApplyEach(ctx, req, plan.Listed(ms), params)

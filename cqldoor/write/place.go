@@ -14,17 +14,17 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Placer draws the shards of writes that may go to any shard, and gives writes the door's timestamp
-// where shards are compared by time.
+// Placer draws the shards of writes that may go to any shard. It gives a write the door's timestamp if
+// the door compares copies in several shards by time.
 type Placer struct {
 	Drawers   Drawers
 	Clock     Clock            // gives timestamps
-	Now       func() time.Time // the store's time
+	Now       func() time.Time // the store's time as this door knows it
 	Rollovers *rollover.Rollovers
 }
 
-// Draws returns the Draw of a request. once says that its writes to one partition must stay
-// together. took takes the writes to count.
+// Draws returns the Draw of a request. once says that the request's writes to one partition must go to
+// one shard. The Draw calls took for each write that the door must count.
 func (p *Placer) Draws(req *cqldoor.Request, params *wire.Params, once bool, took func(*rollover.Tally)) plan.Draw {
 	random := p.Drawers.Draw
 	if once {
@@ -53,7 +53,7 @@ func (p *Placer) Draws(req *cqldoor.Request, params *wire.Params, once bool, too
 	}
 }
 
-// takes returns a function that notes writes to count when a request has been answered.
+// takes returns a function that notes a write. The door counts the write when it answers the request.
 func (p *Placer) takes(req *cqldoor.Request) func(*rollover.Tally) {
 	return func(t *rollover.Tally) {
 		if e, ok := req.Link.(*request.Coordinator); ok {
@@ -62,8 +62,8 @@ func (p *Placer) takes(req *cqldoor.Request) func(*rollover.Tally) {
 	}
 }
 
-// Stamp gives a write the door's time if it has none and shards are compared by time. A request
-// that is executed again gets the same time.
+// Stamp gives a request the door's time as its timestamp, if the write needs one (plan.Write.Stamped)
+// and the request has none. If the door executes the request again, the timestamp is the same.
 func (p *Placer) Stamp(req *cqldoor.Request, params *wire.Params, w *plan.Write) {
 	if w.Stamped() && !params.Has(wire.QueryDefaultTimestamp) {
 		if req.Stamp == 0 {
@@ -80,7 +80,7 @@ func (p *Placer) timeOf(req *cqldoor.Request, params *wire.Params, b *analysis.B
 	case b.Timestamp != nil:
 		return *b.Timestamp
 	case params.Has(wire.QueryDefaultTimestamp):
-		req.Stamp = params.DefaultTimestamp // with it the write can be repeated
+		req.Stamp = params.DefaultTimestamp // the door may repeat a request that has a timestamp
 	case req.Stamp == 0:
 		req.Stamp = p.Clock.next()
 	}

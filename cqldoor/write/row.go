@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// logicalRow returns the RESULT of a conditional write, which shows the row as the store has it,
-// without the hidden column and with the logical table's name.
+// logicalRow returns the RESULT of a conditional write without the hidden column, and with the logical
+// table's name. Such a RESULT shows the row as the store has it.
 func logicalRow(v wire.Version, body []byte, t *plan.Table) ([]byte, error) {
 	if wire.KindOf(body) != wire.ResultRows {
 		return body, nil

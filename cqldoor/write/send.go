@@ -15,13 +15,14 @@ import (
 )
 
 // Applier sends physical writes over the client's link, and collects their results. It does not
-// know what they are for.
+// know their purpose.
 type Applier struct {
 	Cache  *request.PlanCache
-	FanOut int // how many writes of one statement may be under way
+	FanOut int // how many writes of one statement may be in flight
 }
 
-// mutate executes the physical writes of one statement, all or none.
+// mutate executes the physical writes of one statement, and answers. It sends several writes as one
+// batch (see together).
 func (a *Applier) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mutation, counter bool, params *wire.Params) error {
 	if len(ms) < 2 {
 		return a.mutateEach(ctx, req, plan.Listed(ms), params)
@@ -33,9 +34,10 @@ func (a *Applier) mutate(ctx context.Context, req *cqldoor.Request, ms []plan.Mu
 	return a.SendBatch(ctx, req, &b, ms, params, nil)
 }
 
-// mutateEach sends writes that need not be applied together: deletions in disjoint shards. The
-// coordinators give their timestamps, so that a slow door's clock cannot make a deletion older
-// than the data that it deletes.
+// mutateEach executes writes that the store need not apply together, and answers. Such writes are a
+// single write, or deletions in disjoint shards. The store's coordinators give these deletions their
+// timestamps. So a deletion cannot be older than the data that it deletes because a door's clock is
+// slow.
 func (a *Applier) mutateEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error {
 	if err := a.ApplyEach(ctx, req, ms, params); err != nil {
 		return err
@@ -43,7 +45,7 @@ func (a *Applier) mutateEach(ctx context.Context, req *cqldoor.Request, ms plan.
 	return request.Respond(ctx, req, nil, wire.AppendVoid(nil))
 }
 
-// ApplyEach is mutateEach without an answer.
+// ApplyEach does what mutateEach does, but does not answer. It returns the first error.
 func (a *Applier) ApplyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error {
 	done := make(chan error, a.FanOut)
 	under := 0
@@ -82,7 +84,7 @@ func (a *Applier) ApplyEach(ctx context.Context, req *cqldoor.Request, ms plan.M
 			first = send(&m)
 		}
 		if first != nil {
-			break // nothing more is sent
+			break // send no further write
 		}
 	}
 	for under > 0 && ctx.Err() == nil {
@@ -97,16 +99,17 @@ func (a *Applier) ApplyEach(ctx context.Context, req *cqldoor.Request, ms plan.M
 	return nil
 }
 
-// maxBatch is the largest number of bytes of statements in a BATCH of the door's: what Cassandra
-// accepts in one message and one mutation by default. An UPDATE with IN repeats its values for
-// each row.
+// maxBatch is the largest size, in bytes, of the statements in a BATCH that the door makes. Cassandra
+// accepts that much in one message and in one mutation by default. An UPDATE with IN repeats its
+// values for each row.
 const maxBatch = 16 << 20
 
 var errBatchTooLarge = wire.Invalidf("Batch too large")
 
-// appendMutations adds physical writes to a batch when there is room for them. It names prepared
-// statements. But if the store gives such statements up, an attempt learns of one of them only, so
-// a batch of many would need as many attempts; then it spells them out, if there is room.
+// appendMutations adds physical writes to a batch when there is memory for them. It refers to prepared
+// statements. If the store has given up such statements, an attempt learns of one of them only, so a
+// batch of many statements would need as many attempts. In that case appendMutations writes the text
+// of the statements into the batch, if the batch has room.
 func (a *Applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, room *request.ValueMemory) error {
 	const overhead = 1 + 2 + 16 + 2 // bytes of a statement besides its values
 	spell, texts := false, 0
@@ -130,7 +133,7 @@ func (a *Applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *
 		}
 	}
 	if n > request.ShortRead {
-		if err := room.Hold(request.CopyFactor * n); err != nil { // the statements, and the message that is made of them
+		if err := room.Hold(request.CopyFactor * n); err != nil { // the statements, and the message that the door makes of them
 			return err
 		}
 	}
@@ -153,8 +156,8 @@ func (a *Applier) appendMutations(ctx context.Context, req *cqldoor.Request, b *
 	return nil
 }
 
-// SendBatch sends a batch with some more writes and answers with its result. of is the table of the batch's conditions, nil
-// if it has none.
+// SendBatch sends a batch with further writes, and answers with its result. of is the table that has
+// the batch's conditions; nil: the batch has none.
 func (a *Applier) SendBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, params *wire.Params, of *plan.Table) error {
 	body, err := a.applyBatch(ctx, req, b, ms, params)
 	if err != nil {
@@ -168,7 +171,7 @@ func (a *Applier) SendBatch(ctx context.Context, req *cqldoor.Request, b *wire.B
 	return request.Respond(ctx, req, nil, body)
 }
 
-// applyBatch sends a batch with some more writes and returns its result.
+// applyBatch sends a batch with further writes, and returns the body of its RESULT.
 func (a *Applier) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.Batch, ms []plan.Mutation, params *wire.Params) ([]byte, error) {
 	room := request.ValueMemory{Ctx: ctx}
 	defer room.Close()
@@ -185,7 +188,7 @@ func (a *Applier) applyBatch(ctx context.Context, req *cqldoor.Request, b *wire.
 	if params.Has(wire.QueryDefaultTimestamp) {
 		b.Params.SetDefaultTimestamp(params.DefaultTimestamp)
 	}
-	if params.Has(wire.QueryKeyspace) { // for statements that are passed on unchanged
+	if params.Has(wire.QueryKeyspace) { // for statements that the door passes on unchanged
 		b.Params.SetKeyspace(params.Keyspace)
 	}
 	if params.Has(wire.QueryNowInSeconds) {

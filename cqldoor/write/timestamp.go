@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Clock gives write times in microseconds, each later than the one before. So of two writes of
-// this door the later one wins, in whichever shards they are.
+// Clock gives timestamps in microseconds, each later than the one before. So the later of two writes
+// of this door wins, also if they are in different shards.
 type Clock struct {
 	Now  func() time.Time
 	Last atomic.Int64

@@ -14,9 +14,10 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// checkAhead checks the timestamp of a write that goes to all shards of a key, as a deletion does. It
-// refuses a timestamp more than AheadOfClock ahead of the store's clock, because shards that are announced
-// later would need the write too. It notes any other timestamp in Rollovers.deleted.
+// checkAhead checks the timestamp of a write under strategy rollover that goes to all shards of a key,
+// for example a deletion. It returns an error if the timestamp is more than AheadOfClock ahead of the
+// store's clock: shards that are announced later would need the write too. It notes any other
+// timestamp in Rollovers.LatestDeletion if it is the latest one.
 func (p *Placer) checkAhead(req *cqldoor.Request, params *wire.Params, w *plan.Write, b *analysis.BoundWrite) error {
 	t := w.Table
 	if w.To != nil && w.To.Table.Layout.Strategy == shard.Rollover {

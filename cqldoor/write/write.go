@@ -15,17 +15,17 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// Writer executes writes that are not passed on unchanged, and answers them.
+// Writer executes writes that the door does not pass on unchanged, and answers them.
 type Writer struct {
 	Cache    *request.PlanCache
 	Applier  *Applier
 	Placer   *Placer
 	Buckets  *buckets.Buckets
 	Resolver *read.Resolver
-	Reads    *read.Reads // asks whether a partition has rows
+	Reads    *read.Reads // tells which shards of a partition have rows
 }
 
-// Write executes a write that is not passed on unchanged.
+// Write executes one write, and answers.
 func (r *Writer) Write(ctx context.Context, req *cqldoor.Request, w *plan.Write, params *wire.Params, env *eval.Env) error {
 	if w.To != nil {
 		b, err := w.Logical.Bind(env)
