@@ -18,10 +18,10 @@ import (
 )
 
 // For a table of strategy time, the directory (catalog.Buckets) lists the buckets of each logical
-// partition. Before the door sends the first row of a bucket, it adds the bucket to the
-// directory. Then it repeats in that bucket the recorded deletions that apply to all buckets. The
-// door does this once for each bucket and remembers it. Reads ask the directory each time,
-// because other doors add buckets too. A read of only a few buckets does not need the directory.
+// partition. Before a door sends its first row to a bucket, it adds the bucket to the directory.
+// Then it repeats in that bucket the recorded deletions that apply to all buckets. The door remembers
+// the buckets that it has added lately, and does not add these again. Reads ask the directory each
+// time, because other doors add buckets too. A read of only a few buckets does not need the directory.
 
 // Buckets is a door's access to the directory.
 type Buckets struct {
@@ -29,16 +29,16 @@ type Buckets struct {
 	Session   catalog.Session // applies recorded deletions to a bucket that is added for a row that moves
 	Applier   Applier         // applies recorded deletions to a bucket that is added for a client's row
 	UUID      func() [16]byte
-	Known     registry.Recent // buckets that this door has added
-	Latest    Latest          // of reads
+	Known     registry.Recent // buckets that this door has added lately
+	Latest    Latest
 }
 
-// Applier sends physical writes over a client's link, and waits until the store has carried them out.
+// Applier sends physical writes over a client's link, and waits until the store has executed them.
 type Applier interface {
 	ApplyEach(ctx context.Context, req *cqldoor.Request, ms plan.Mutations, params *wire.Params) error
 }
 
-// directory is the directory as one request reads it.
+// directory implements plan.Directory for one request.
 type directory struct {
 	ctx context.Context
 	of  *Buckets
@@ -62,12 +62,13 @@ func BucketName(dst []byte, t *plan.Table, key [][]byte, bucket int64) []byte {
 	return plan.AppendKey(dst, key)
 }
 
-// Announce adds the bucket of a shard to the directory before a row is sent there.
+// Announce adds the bucket of a shard to the directory. The caller sends a client's row to the shard
+// afterwards. Announce returns an error if the bucket was dropped.
 func (x *Buckets) Announce(ctx context.Context, req *cqldoor.Request, t *plan.Table, key [][]byte, shard int) error {
 	if known, err := x.knows(t, key, shard); known || err != nil {
 		return err
 	}
-	// The door's own account writes the directory, so the client's rights are checked first.
+	// The door writes the directory with its own account, so it checks the client's rights first.
 	if e, ok := req.Link.(*request.Coordinator); ok {
 		if err := e.Ask(ctx, req.Version, false); err != nil {
 			return err
@@ -80,8 +81,8 @@ func (x *Buckets) Announce(ctx context.Context, req *cqldoor.Request, t *plan.Ta
 	})
 }
 
-// AnnounceMoved adds the bucket of a shard to the directory before a row is moved there. The door's own
-// account does everything.
+// AnnounceMoved works as Announce does, for a row that is moved. The door sends all requests with its own
+// account.
 func (x *Buckets) AnnounceMoved(ctx context.Context, t *plan.Table, key [][]byte, shard int) error {
 	if !t.Timed() || !rule.On(rule.BucketsAnnounced) {
 		return nil
@@ -99,8 +100,8 @@ func (x *Buckets) AnnounceMoved(ctx context.Context, t *plan.Table, key [][]byte
 	})
 }
 
-// knows says whether this door has added the bucket of a shard. It returns an error for a bucket that
-// was dropped.
+// knows reports whether this door has added the bucket of a shard lately. It returns an error for a
+// bucket that was dropped.
 func (x *Buckets) knows(t *plan.Table, key [][]byte, shard int) (bool, error) {
 	var scratch [128]byte
 	bucket := t.BucketOf(shard)
@@ -110,8 +111,8 @@ func (x *Buckets) knows(t *plan.Table, key [][]byte, shard int) (bool, error) {
 	return x.Known.Has(BucketName(scratch[:0], t, key, bucket)), nil
 }
 
-// add adds a bucket to the directory. Then it repeats in it the deletions of all buckets. send applies
-// them.
+// add adds a bucket to the directory. Then it repeats in the bucket, with send, the recorded deletions
+// that apply to all buckets.
 func (x *Buckets) add(ctx context.Context, t *plan.Table, key [][]byte, bucket int64, send func(ms []plan.Mutation, stamp int64) error) error {
 	id, at := t.PhysicalID(), plan.AppendKey(nil, key)
 	if err := x.Catalogue.Add(ctx, id, at, bucket); err != nil {
@@ -141,11 +142,11 @@ func (x *Buckets) add(ctx context.Context, t *plan.Table, key [][]byte, bucket i
 	return nil
 }
 
-// ErrUnannounced says that a write cannot be passed on before its bucket is announced.
+// ErrUnannounced means that the door must announce the bucket of a write before it passes the write on.
 var ErrUnannounced = errors.New("buckets: the bucket is not announced")
 
-// Announced says whether the bucket of a shard has been announced, so that rows may be sent
-// there.
+// Announced reports whether this door has announced the bucket of a shard, so that it may send rows
+// there. scratch is memory for the bucket's name.
 func (x *Buckets) Announced(scratch []byte, t *plan.Table, key [][]byte, shard int) bool {
 	bucket := t.BucketOf(shard)
 	if floor := t.Layout.Floor; floor != 0 && bucket < floor {
@@ -154,12 +155,12 @@ func (x *Buckets) Announced(scratch []byte, t *plan.Table, key [][]byte, shard i
 	return x.Known.Has(BucketName(scratch, t, key, bucket))
 }
 
-// Expires says whether a write has a TTL that CheckKeep must check.
+// Expires reports whether a write has a TTL that CheckKeep must check.
 func Expires(w *plan.Write) bool {
 	return Announces(w) && w.Table.Layout.Keep > 0 && w.Logical.TTL != nil
 }
 
-// AnnounceAll announces the buckets of a statement's writes, if the statement adds rows.
+// AnnounceAll announces the buckets of a statement's physical writes, if the statement can add rows.
 func (x *Buckets) AnnounceAll(ctx context.Context, req *cqldoor.Request, w *plan.Write, ms []plan.Mutation) error {
 	if !Announces(w) {
 		return nil
@@ -172,12 +173,13 @@ func (x *Buckets) AnnounceAll(ctx context.Context, req *cqldoor.Request, w *plan
 	return nil
 }
 
-// Announces says whether a write can put a row into a bucket.
+// Announces reports whether a write can put a row into a bucket.
 func Announces(w *plan.Write) bool {
 	return w != nil && w.Table.Timed() && w.Logical.Kind != analysis.Delete && rule.On(rule.BucketsAnnounced)
 }
 
-// Record records a deletion of many buckets. Buckets that are added later need it too.
+// Record records a deletion of many buckets in the directory. A door that adds a bucket later repeats
+// the deletion there.
 func (x *Buckets) Record(ctx context.Context, req *cqldoor.Request, w *plan.Write, b *analysis.BoundWrite, params *wire.Params) error {
 	wide := w.Wide(b)
 	if len(wide) == 0 {
@@ -203,7 +205,7 @@ func (x *Buckets) Record(ctx context.Context, req *cqldoor.Request, w *plan.Writ
 	return nil
 }
 
-// recordedFor returns for how many seconds a deletion is recorded: as long as the store keeps
+// recordedFor returns how many seconds the directory keeps a deletion: as long as the store keeps
 // tombstones of the table, but at least an hour.
 func recordedFor(t *plan.Table) int {
 	grace, ok := t.Options["gc_grace_seconds"].(int)

@@ -12,20 +12,20 @@ import (
 
 // A read of the newest rows of a partition asks the directory for the newest buckets. Mostly the directory gives
 // the same answer as before. So the door reads the buckets of the last answer while it asks the directory again. If
-// the new answer is the same, the door shows the rows. If not, the door reads the buckets of the new answer.
+// the new answer is the same, the door sends the rows to the client. If not, it reads the buckets of the new answer.
 //
-// The client's request has arrived before the door sends the two requests. So each of them sees all that was
+// The door sends both requests after the client's request has arrived. So each of them sees everything that was
 // acknowledged before the client's request.
 
-// BucketList is an answer of the directory. It is never changed.
+// BucketList is an answer of the directory. It is immutable.
 type BucketList struct {
 	partition string // see partitionName
 	Question
 	Buckets []int64
-	Stable  bool // the answer to the same question before was the same
+	Stable  bool // the directory has given this answer twice in succession, and it is not empty
 }
 
-// Question is what a read asks the directory about a partition: see plan.Directory.
+// Question holds the arguments with which a read asks the directory about a partition: see plan.Directory.
 type Question struct {
 	from, to int64
 	Down     bool
@@ -38,14 +38,14 @@ func partitionName(dst []byte, t *plan.Table, key [][]byte) []byte {
 	return plan.AppendKey(append(dst, id[:]...), key)
 }
 
-// Guessing is a paced directory. It returns a guess as its first answer, if it has one.
+// Guessing is a paced directory. Its first answer is a guess, if the place has a stable answer to the question.
 type Guessing struct {
 	Paced
 	At    *Place
-	asked bool
-	guess *BucketList  // the first answer, until the directory has confirmed it
-	fresh chan freshly // the directory's first answer
-	first *BucketList  // the first answer, if the guess was wrong
+	asked bool         // the first question was answered
+	guess *BucketList  // the guess, until Confirm has compared it with the directory's answer
+	fresh chan freshly // the directory's answer to the first question
+	first *BucketList  // the directory's answer to the first question, if the guess was wrong
 }
 
 // freshly is the directory's answer, or its error.
@@ -92,7 +92,8 @@ func (g *Guessing) Buckets(t *plan.Table, key [][]byte, from, to int64, down boo
 	return last.Buckets, nil
 }
 
-// ask asks the directory, and notes the answer for later reads. last is the previous answer, or nil.
+// ask asks the directory, and notes the answer for later reads. last is the previous answer to the same question,
+// or nil.
 func (g *Guessing) ask(t *plan.Table, key [][]byte, q Question, last *BucketList) freshly {
 	buckets, err := g.Directory.Buckets(t, key, q.from, q.to, q.Down, q.Limit)
 	if err != nil {
@@ -109,7 +110,8 @@ func (g *Guessing) ask(t *plan.Table, key [][]byte, q Question, last *BucketList
 }
 
 // Confirm waits for the directory's answer if the first answer was a guess. If the guess was wrong, Confirm returns
-// ErrGuess. Then the caller reads again, with the buckets that the directory has listed.
+// ErrGuess. Then the caller reads again, with the buckets that the directory has listed. Confirm also returns the
+// error of the directory.
 func (g *Guessing) Confirm() error {
 	if g == nil || g.guess == nil {
 		return nil

@@ -29,7 +29,7 @@ import (
 // Keeper raises the floors of tables and drops the buckets below them.
 type Keeper struct {
 	x       *tables.Schemas
-	ended   func(ctx context.Context, e *catalog.Entry) error // makes all doors use a new layout
+	ended   func(ctx context.Context, e *catalog.Entry) error // see NewKeeper
 	Session catalog.Session
 	Buckets *catalog.Buckets
 	swept   map[[16]byte]int64 // by table id: the floor below which another door drops buckets, or this one has dropped them
@@ -38,12 +38,13 @@ type Keeper struct {
 // keepEvery is how often a door checks whether floors must rise.
 const keepEvery = time.Minute
 
-// NewKeeper returns a keeper. ended makes all doors use a new layout of an entry.
+// NewKeeper returns a Keeper. ended tells all doors of the new layout of an entry, and waits until they
+// use it.
 func NewKeeper(x *tables.Schemas, ended func(ctx context.Context, e *catalog.Entry) error) *Keeper {
 	return &Keeper{x: x, ended: ended, Session: x.Session, Buckets: catalog.NewBuckets(x.Session), swept: map[[16]byte]int64{}}
 }
 
-// Run checks the floors until ctx is done.
+// Run calls Round every keepEvery until ctx is done.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -57,12 +58,12 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// Round raises the floors that are due.
+// Round calls Table for each table that keeps its rows for a limited time, and logs errors.
 func (k *Keeper) Round(ctx context.Context) {
 	for _, tables := range k.x.View.Load().Tables {
 		for _, t := range tables {
 			if l := t.Entry.Layout; l.Strategy != shard.Time || l.Keep == 0 || t.Entry.Change != nil {
-				continue // during a change rows would be dropped in one of their places
+				continue // during a change, rows would be dropped in only one of their places
 			}
 			if err := k.Table(ctx, t); err != nil && ctx.Err() == nil {
 				k.x.Opts.Log.Warn("the door cannot drop old buckets of a table yet; it tries again", "table", t.Entry.String(), "error", err)
@@ -84,7 +85,7 @@ func (k *Keeper) Table(ctx context.Context, t *tables.Sharded) error {
 		next.Floor = floor
 		e, err = k.x.Catalog.Publish(ctx, e, e.With(&next))
 		if errors.Is(err, catalog.ErrChanged) {
-			return nil // another door has raised it, and will drop
+			return nil // another door has changed the entry: it drops the buckets, or a later round raises the floor
 		}
 		if err == nil {
 			err = k.ended(ctx, e)
@@ -105,16 +106,16 @@ func (k *Keeper) Table(ctx context.Context, t *tables.Sharded) error {
 	return nil
 }
 
-// FloorOf returns the first bucket that a table keeps.
+// FloorOf returns the first bucket that a table keeps at time now.
 func FloorOf(l *shard.Layout, now time.Time) int64 {
 	return l.Grid().Of(now.UnixMilli() - int64(l.Keep))
 }
 
-// dropStamp is the timestamp for the deletion of a bucket: later than any timestamp that its rows
-// can have. No row is put into the bucket any more.
+// dropStamp is the timestamp for the deletion of a bucket. It is later than any timestamp that the
+// bucket's rows can have. No door puts a row into the bucket any more.
 const dropStamp = 1 << 62
 
-// drop drops the buckets below the floor.
+// drop deletes the rows in all buckets below the floor, and removes these buckets from the directory.
 func (k *Keeper) drop(ctx context.Context, t *tables.Sharded, l *shard.Layout) error {
 	d := &syntax.Delete{From: syntax.Name{Keyspace: t.Entry.Keyspace, Name: t.Entry.Physical}, Using: syntax.Using{Timestamp: &syntax.Constant{Kind: syntax.ConstInteger, Text: fmt.Sprint(int64(dropStamp))}}}
 	for _, c := range t.Physical.PartitionKey {
@@ -155,14 +156,14 @@ func (k *Keeper) drop(ctx context.Context, t *tables.Sharded, l *shard.Layout) e
 	return err
 }
 
-// errBelow refuses a row in a dropped bucket.
+// errBelow returns the error for a write to a dropped bucket.
 func errBelow(t *plan.Table) error {
 	l := t.Layout
 	return wire.Invalidf("write_sharding: a row from before %s cannot be written to %s.%s, which keeps rows for %s ('keep'): its bucket was dropped",
 		time.UnixMilli(l.Grid().Start(l.Floor)).UTC().Format(time.RFC3339), t.Keyspace, t.Name, l.Keep)
 }
 
-// CheckKeep refuses a write whose rows would live longer than the table keeps rows.
+// CheckKeep returns an error if the TTL of a write is longer than the table keeps rows.
 func CheckKeep(w *plan.Write, b *analysis.BoundWrite) error {
 	l := w.Table.Layout
 	if l.Keep == 0 || b.TTL == nil || int64(*b.TTL) <= seconds(l) {
@@ -173,10 +174,11 @@ func CheckKeep(w *plan.Write, b *analysis.BoundWrite) error {
 
 func seconds(l *shard.Layout) int64 { return int64(l.Keep) / 1000 }
 
-// CheckDefaultTTL refuses a table whose default TTL is longer than the table keeps rows.
+// CheckDefaultTTL returns an error if a statement declares a default TTL that is longer than the table
+// keeps rows.
 func CheckDefaultTTL(with syntax.Properties, l *shard.Layout) error { return keeps(TTLOf(with), l) }
 
-// CheckTableTTL is CheckDefaultTTL for a table that exists.
+// CheckTableTTL checks the default TTL of a table that exists, as CheckDefaultTTL does.
 func CheckTableTTL(t *schema.Table, l *shard.Layout) error { return keeps(DefaultTTL(t), l) }
 
 // DefaultTTL returns the default time to live of a table that exists, in seconds.
@@ -195,8 +197,9 @@ func keeps(ttl int, l *shard.Layout) error {
 // maxClockSkew is the largest allowed difference between the door's clock and the store's.
 const maxClockSkew = time.Minute
 
-// EarlierTime returns the earlier of the door's time and the store's time. If a clock is fast, the door would drop buckets too
-// early, and their rows would be lost. If the clocks differ by more than maxClockSkew, EarlierTime returns an error.
+// EarlierTime returns the earlier of the door's time and the store's time. By a clock that is fast, the
+// door would drop buckets too early, and their rows would be lost. If the clocks differ by more than
+// maxClockSkew, EarlierTime returns an error.
 func EarlierTime(ctx context.Context, session catalog.Session, now func() time.Time) (time.Time, error) {
 	there, err := tables.StoreTime(ctx, session)
 	if err != nil {
@@ -212,7 +215,7 @@ func EarlierTime(ctx context.Context, session catalog.Session, now func() time.T
 	return here, nil
 }
 
-// TTLOf returns the default time to live that a statement declares.
+// TTLOf returns the default time to live that a statement declares, in seconds; 0: none.
 func TTLOf(with syntax.Properties) int {
 	for _, p := range with {
 		if c, ok := p.Value.(*syntax.Constant); ok && p.Name == "default_time_to_live" {

@@ -17,12 +17,11 @@ import (
 // NoKeyspace returns Cassandra's error for a keyspace that does not exist.
 func NoKeyspace(name string) error { return wire.Invalidf("keyspace %s does not exist", name) }
 
-// ErrReserved refuses a keyspace of the catalogue's name.
+// ErrReserved refuses a statement that creates, alters or drops the catalogue's keyspace.
 var ErrReserved = wire.Invalidf("Keyspace '%s' is reserved: front doors keep there which tables are sharded", catalog.Keyspace)
 
-// Absent returns the answer to a statement that names the catalogue: the one that Cassandra gives
-// if there is no such keyspace. It returns nil if there is nothing to do in that case, as with IF
-// EXISTS.
+// Absent returns the answer to a statement that names the catalogue. This is the error that Cassandra gives
+// if there is no such keyspace. Absent returns nil if the statement then does nothing, as with IF EXISTS.
 func Absent(req *cqldoor.Request, h syntax.Head, text, keyspace string) error {
 	if keyspace == catalog.Keyspace {
 		return wire.Invalidf("Keyspace '%s' does not exist", keyspace)
@@ -66,8 +65,8 @@ func Absent(req *cqldoor.Request, h syntax.Head, text, keyspace string) error {
 
 var errNotThere = wire.Invalidf("Keyspace '%s' doesn't exist", catalog.Keyspace)
 
-// inKeyspace is absent for a schema statement of an object that names the catalogue itself or
-// through a type.
+// inKeyspace is Absent for a schema statement about an object. Either the object is in the catalogue's keyspace, or
+// the object has a type from it.
 func inKeyspace(tree syntax.Statement, object syntax.Name) error {
 	if object.Keyspace == catalog.Keyspace {
 		return applied(tree)
@@ -75,7 +74,7 @@ func inKeyspace(tree syntax.Statement, object syntax.Name) error {
 	return foreignType(object.Keyspace)
 }
 
-// applied returns the result of a schema statement in a keyspace that does not exist.
+// applied returns the error of a schema statement in a keyspace that does not exist, or nil.
 func applied(tree syntax.Statement) error {
 	_, err := ddl.Apply(&schema.Schema{}, tree, &ddl.Env{})
 	return err
@@ -86,7 +85,7 @@ func foreignType(keyspace string) error {
 		keyspace, catalog.Keyspace)
 }
 
-// absentOther is absent for a statement that is not parsed further.
+// absentOther is Absent for a statement that package syntax does not parse further.
 func absentOther(req *cqldoor.Request, t *syntax.Other) error {
 	switch {
 	case t.OnKind == syntax.KindFunction:
@@ -97,7 +96,7 @@ func absentOther(req *cqldoor.Request, t *syntax.Other) error {
 		return noResource(t)
 	}
 	if t.Name.Keyspace != catalog.Keyspace {
-		return foreignType(t.Name.Keyspace) // the type of a function or aggregate
+		return foreignType(t.Name.Keyspace) // the function or aggregate has a type from the catalogue's keyspace
 	}
 	name := t.Name.Keyspace + "." + t.Name.Name
 	switch {

@@ -27,35 +27,35 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A table that was sharded by hand has a shard column that applications fill in. An adoption
-// declares it to be the hidden column. Afterwards doors serve the logical table. The physical one
-// stays as it is.
+// A table that was sharded by hand has a shard column, which applications fill in. An adoption
+// declares this column to be the hidden column. Afterwards, doors serve the logical table. The physical
+// table stays as it is.
 //
-// The door reads all rows before it publishes the adoption, so a table that does not fit is not
-// disturbed. It reads them again when every door goes by the adoption: until then, statements that
-// name the shard column may have put rows anywhere. If the second reading finds such a row, the door
-// takes the adoption back.
+// The door reads all rows before it publishes the adoption, so it does not disturb a table that does not
+// fit. Until every door uses the adoption, statements that name the shard column may put rows in any shard.
+// So the door reads all rows again when every door uses it. If the second reading finds a row in a wrong
+// shard, the door takes the adoption back.
 
-// adoptions are the adoptions that this door carries out, and the last one of each table.
+// adoptions carries out the adoptions of this door.
 type adoptions struct {
 	x     *tables.Schemas
 	doors *Movers
-	begin chan *adoption // to run
+	begin chan *adoption // start hands an adoption over to run
 	ended chan struct{}  // closed when run ends
 
 	mu  sync.Mutex
-	all map[syntax.Name]*adoption
+	all map[syntax.Name]*adoption // the last adoption of each table
 }
 
 // adoption is one adoption. It goes on if the client leaves.
 type adoption struct {
-	entry    *catalog.Entry // to be published; of a table that is adopted already, the present one
-	again    bool           // the table is adopted already, and its rows are only read
+	entry    *catalog.Entry // the door publishes it; if the table is adopted already, its present entry
+	again    bool           // the table is adopted already, and the door only reads its rows
 	physical *schema.Table
 	logical  *schema.Table
 	like     *schema.Keyspace
 	began    time.Time
-	read     atomic.Int64 // rows that were read, or partitions
+	read     atomic.Int64 // rows that the door has read, or partitions
 	done     chan struct{}
 	err      error              // set when done is closed
 	cancel   context.CancelFunc // guarded by adoptions.mu
@@ -88,17 +88,18 @@ func (a *adoptions) run(ctx context.Context) {
 	}
 }
 
-// errStopping is the answer to a statement that this door cannot carry out because it ends.
+// errStopping is the answer to a statement that this door cannot carry out because it stops.
 var errStopping = wire.Errorf(wire.CodeIsBootstrapping, "evenkeel: this door is stopping; the table is not adopted")
 
-// of returns the last adoption of a table that this door has carried out, or nil.
+// of returns the last adoption of a table by this door, which may be under way. If there is none, it returns nil.
 func (a *adoptions) of(n syntax.Name) *adoption {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.all[n]
 }
 
-// start starts an adoption, unless the same one is under way, and returns the one that is.
+// start starts an adoption and returns it. If the same adoption is under way, start returns that one instead. It
+// returns an error if a different adoption of the table is under way, or if the door stops.
 func (a *adoptions) start(ctx context.Context, one *adoption) (*adoption, error) {
 	n := syntax.Name{Keyspace: one.entry.Keyspace, Name: one.entry.Table}
 	a.mu.Lock()
@@ -132,7 +133,7 @@ func (a *adoption) under() bool {
 	}
 }
 
-// stop ends the adoption of a table, and reports whether one was under way.
+// stop ends the adoption of a table. It reports whether one was under way.
 func (a *adoptions) stop(n syntax.Name) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,8 +148,8 @@ func (a *adoptions) stop(n syntax.Name) bool {
 // phaseAdopting is the phase in the status of a table that is being adopted.
 const phaseAdopting = "adopting"
 
-// status adds to the status of a table what this door knows of its adoption. Only clients that may
-// read the table see why it was refused, because that names rows; reader reports whether this one may.
+// status adds this door's adoption of a table to the table's status. The reason for a refusal names rows, so only
+// clients that may read the table see it. reader reports whether this client may read the table.
 func (a *adoptions) status(n syntax.Name, s *reshard.Status, reader bool) {
 	one := a.of(n)
 	switch {
@@ -163,7 +164,8 @@ func (a *adoptions) status(n syntax.Name, s *reshard.Status, reader bool) {
 	}
 }
 
-// adopt checks a table and adopts it.
+// adopt checks a table and adopts it. If the table is adopted already, adopt only checks it. It returns an error
+// if rows are not where the layout puts them.
 func (a *adoptions) adopt(ctx context.Context, one *adoption) error {
 	look := func() error {
 		err := a.doors.Mover.CheckPlaces(ctx, one.physical, one.logical, one.entry.Layout, &one.read)
@@ -211,8 +213,8 @@ func (a *adoptions) adopt(ctx context.Context, one *adoption) error {
 	return nil
 }
 
-// unchanged returns an error if the table was altered between the moments in which it was judged and
-// in which doors began to refuse that.
+// unchanged returns an error if the table was dropped, or altered so that it cannot be adopted. Doors do not
+// refuse such statements before they use the adoption, so unchanged checks again what refuseAdoption has checked.
 func (a *adoptions) unchanged(ctx context.Context, one *adoption) error {
 	s, err := a.x.Catalog.Schema(ctx, one.entry.Keyspace)
 	if err != nil {
@@ -229,7 +231,7 @@ func (a *adoptions) unchanged(ctx context.Context, one *adoption) error {
 	return err
 }
 
-// against returns the reasons against an adoption that lie in the table's definition.
+// against returns the reasons against an adoption of a table. It looks at the table's definition, and not at rows.
 func (m *Movers) against(ctx context.Context, ks *schema.Keyspace, t *schema.Table, l *shard.Layout) ([]string, error) {
 	why := mover.RefuseAdoption(ks, t, l)
 	more, err := m.Mover.Unseen(ctx, t)
@@ -240,7 +242,7 @@ func notAdopted(e *catalog.Entry, why []string) error {
 	return wire.Invalidf("write_sharding: table %s cannot be adopted: %s", e, strings.Join(why, "; "))
 }
 
-// giveBack removes the entry of an adopted table. It returns when no door goes by it any more.
+// giveBack removes the entry of an adopted table. It returns when no door uses the entry any more.
 func (m *Movers) giveBack(ctx context.Context, e *catalog.Entry) error {
 	if err := m.x.Catalog.Release(ctx, e); err != nil {
 		if errors.Is(err, catalog.ErrChanged) {
@@ -255,11 +257,11 @@ func (m *Movers) giveBack(ctx context.Context, e *catalog.Entry) error {
 type adopting struct {
 	*change
 	table    string
-	t        *tables.Sharded // nil: the doors serve the table as it is
+	t        *tables.Sharded // nil: this door knows of no sharded table with the name
 	declared declaration
 }
 
-// adopt executes the statement.
+// adopt executes the statement: it adopts the table, checks an adopted one again, or gives it back.
 func (c *adopting) adopt(ctx context.Context, stmt *syntax.AlterTable) error {
 	if len(stmt.With) > 1 {
 		return wire.Invalidf("write_sharding: adopt a table by itself, and change its other options in another statement")
@@ -280,7 +282,7 @@ func (c *adopting) adopt(ctx context.Context, stmt *syntax.AlterTable) error {
 	if physical == nil || c.t != nil && (c.t.Entry.Adopted == 0 || c.t.Entry.Physical != c.t.Entry.Table) {
 		return c.notOne()
 	}
-	// The error about a row in a wrong place names its key, which only clients who may read it see.
+	// The error about a row in a wrong place names the row's key. Only clients that may read the table see it.
 	if err := c.mayRead(ctx, physical); err != nil {
 		return err
 	}
@@ -297,7 +299,7 @@ func (c *adopting) adopt(ctx context.Context, stmt *syntax.AlterTable) error {
 	} else {
 		one.entry = mover.Plain(physical)
 		one.entry.State, one.entry.Layout, one.entry.Statement = registry.Active, layout, describe.Stated(logical)
-		// No generation of an earlier adoption is used again.
+		// This generation is different from those of earlier adoptions.
 		layout.Generation = c.Schemas.Clock.Now().UnixMicro()
 		layout.Used, one.entry.Adopted = max(mover.UsedByHand, layout.Last()), layout.Generation
 		if err := c.refuseAdoption(ctx, one); err != nil {
@@ -316,8 +318,8 @@ func (c *adopting) adopt(ctx context.Context, stmt *syntax.AlterTable) error {
 	return (&request.Answer{Warnings: warnings}).Reply(c.req, wire.AppendVoid(nil))
 }
 
-// waitFor waits for the end of an adoption. The adoption waits for all statements that arrived before
-// doors knew of it; the one that waits here is none of these.
+// waitFor waits for the end of an adoption, and returns its error. The adoption waits for all statements that
+// arrived before the doors knew of it. It must not wait for the statement that waits here, so waitFor calls Rejoin.
 func (c *adopting) waitFor(ctx context.Context, one *adoption) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -334,7 +336,8 @@ func (c *adopting) waitFor(ctx context.Context, one *adoption) error {
 	}
 }
 
-// notOne returns the error for a table that cannot be adopted because of what it is already.
+// notOne returns the error for a table that cannot be adopted: it does not exist, evenkeel has sharded it, or it is
+// adopted already.
 func (c *adopting) notOne() error {
 	switch {
 	case c.t == nil:
@@ -346,7 +349,8 @@ func (c *adopting) notOne() error {
 		c.t.Entry, c.t.Entry.Layout)
 }
 
-// refuseAdoption returns an error if the table cannot be adopted, or if some door does not know how.
+// refuseAdoption returns an error if the table cannot be adopted, or if a door does not know how to serve an
+// adopted table.
 func (c *adopting) refuseAdoption(ctx context.Context, one *adoption) error {
 	why, err := c.Movers.against(ctx, one.like, one.physical, one.entry.Layout)
 	if err != nil {
@@ -367,7 +371,7 @@ func (c *adopting) refuseAdoption(ctx context.Context, one *adoption) error {
 	return nil
 }
 
-// giveBack gives an adopted table back as the store has it.
+// giveBack ends the adoption of a table. Afterwards, doors serve the table as the store has it.
 func (c *adopting) giveBack(ctx context.Context) error {
 	switch {
 	case len(c.declared) > 1:
@@ -403,8 +407,8 @@ func (c *adopting) giveBack(ctx context.Context) error {
 	return a.Reply(c.req, wire.AppendVoid(nil))
 }
 
-// adoption returns the layout that is declared for a table that was sharded by hand, the logical table,
-// and warnings for its owner.
+// adoption returns the layout that d declares for t, a table that was sharded by hand. It also returns the logical
+// table, and warnings for the table's owner. It returns an error if t cannot have that layout.
 func (d declaration) adoption(t *schema.Table) (*shard.Layout, *schema.Table, []string, error) {
 	config := func(format string, args ...any) (*shard.Layout, *schema.Table, []string, error) {
 		return nil, nil, nil, wire.Errorf(wire.CodeConfig, "write_sharding: "+format, args...)

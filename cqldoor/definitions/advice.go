@@ -10,7 +10,7 @@ import (
 )
 
 // advice returns warnings about the costs of a table's new layout. ttl is the table's default time to
-// live, in seconds.
+// live, in seconds; 0: none.
 func advice(ttl int, t *schema.Table, l *shard.Layout) (warnings []string) {
 	if len(t.Statics) > 0 && l.Strategy == shard.Calculated {
 		warnings = append(warnings, fmt.Sprintf("write_sharding: the static columns (%s) of a partition are in one of its shards: every write of a row "+
@@ -50,5 +50,5 @@ func advice(ttl int, t *schema.Table, l *shard.Layout) (warnings []string) {
 	return warnings
 }
 
-// fewRows is how many rows a shard should have at least.
+// fewRows is the least number of rows that a shard should have.
 const fewRows = 1000

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// shardPlain shards a table that has no shards. If there is no such table, the error is
-// Cassandra's.
+// shardPlain executes an ALTER TABLE … WITH write_sharding on a plain table. If there is no such table, it returns
+// Cassandra's error, or does nothing if the statement has IF EXISTS.
 func (c *change) shardPlain(ctx context.Context, stmt *syntax.AlterTable) error {
 	there := c.View.Load().Names.Has(c.keyspace, stmt.Name.Name)
 	switch {
@@ -26,7 +26,8 @@ func (c *change) shardPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	return wire.Invalidf("Table '%s.%s' doesn't exist", c.keyspace, stmt.Name.Name)
 }
 
-// alterTable changes the columns or options of a sharded table.
+// alterTable executes an ALTER TABLE. On a sharded table, it changes columns, options or the layout. It passes a
+// statement on a plain table on, unless the statement has write_sharding.
 func (c *change) alterTable(ctx context.Context, stmt *syntax.AlterTable) error {
 	t := c.View.Load().Tables[c.keyspace][stmt.Name.Name]
 	if t == nil && tables.Declares(stmt.With) {

@@ -18,21 +18,26 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// optionChange is the option of write_sharding that says what to do with a change.
+// optionChange is the option of write_sharding that gives an order for a change, or asks about one.
 const optionChange = "change"
 
-// optionKey is the option that names the one partition key of a change.
+// optionKey is the option that names a partition key, if the change is of this key only.
 const optionKey = "key"
 
-// These are values of optionChange besides the orders of package mover.
+// The values of optionChange are these and the orders of package mover (mover.Order).
 const (
 	changePlan   = "plan"
 	changeStatus = "status"
 )
 
-// alterLayout executes ALTER TABLE … WITH write_sharding. It starts a change, which continues after
-// the answer. Or it replies with the outlook of a change or the status of one, or gives an order to
-// one. Those replies are one row with one column, [json].
+// alterLayout executes ALTER TABLE … WITH write_sharding on a sharded table. It does one of these things:
+//
+//   - It starts a change, which continues after the answer.
+//   - It replies with the outlook of a change.
+//   - It replies with the status of a change. If the statement has an order for the change, alterLayout first
+//     publishes the order.
+//
+// An outlook or a status is one row with one column, [json].
 func (c *change) alterLayout(ctx context.Context, t *tables.Sharded, stmt *syntax.AlterTable) error {
 	if len(stmt.With) > 1 {
 		return wire.Invalidf("write_sharding: change the layout of a table by itself, and its other options in another statement")
@@ -49,8 +54,8 @@ func (c *change) alterLayout(ctx context.Context, t *tables.Sharded, stmt *synta
 		return errCatalog(err)
 	}
 	if order == changeStatus && t.Entry.Change != nil && (e == nil || e.Change == nil) {
-		// The change has ended. This door must know that before it tells the client, which may then
-		// send what is refused during a change.
+		// The change has ended. The client may then send statements that doors refuse during a change.
+		// So this door must know of the end before it tells the client.
 		if err := c.Schemas.Refresh(ctx); err != nil {
 			return err
 		}
@@ -135,11 +140,11 @@ func (c *relayout) start(ctx context.Context) error {
 	return (&request.Answer{Warnings: warnings}).Reply(c.req, wire.AppendVoid(nil))
 }
 
-// staticColumns is the reason why a table with static columns keeps its layout. It holds until
-// reads and writes of static columns during a change have been shown to be right.
+// staticColumns is the reason why a table with static columns keeps its layout. The reason holds until it is shown
+// that reads and writes of static columns are right during a change.
 const staticColumns = "the table has static columns, which doors do not move yet"
 
-// refuseOldDoors returns an error if some door is of a release that does not know how to change a table.
+// refuseOldDoors returns an error if a door runs a release that cannot take part in a change of layout.
 func (c *change) refuseOldDoors(ctx context.Context) error {
 	if c.Doors.Member == nil {
 		return nil
@@ -150,8 +155,9 @@ func (c *change) refuseOldDoors(ctx context.Context) error {
 	return nil
 }
 
-// asked returns the requested layout. Options that the client does not declare stay unchanged. If the
-// strategy changes, only the hidden column stays, because the other options mean something else then.
+// asked returns the layout that the client asks for, and warnings. Options that the client does not declare stay
+// unchanged. If the strategy changes, only the hidden column stays, because the other options have another meaning
+// under another strategy.
 func (c *relayout) asked() (*shard.Layout, []string, error) {
 	said := c.entry.Layout.Options()
 	if c.entry.Layout.Strategy == shard.Rollover && c.declared.names("shards") && !c.declared.names("strategy") {
@@ -184,8 +190,7 @@ func (c *change) json(v any) error {
 	return (&request.Answer{}).Reply(c.req, out.Finish())
 }
 
-// underChange returns an error if the layout of a table is being changed. what names the refused
-// action.
+// underChange returns an error if the layout of a table is being changed. what names the refused action.
 func underChange(e *catalog.Entry, what string) error {
 	if e.Change == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// checkBy checks one column of `by`.
+// checkBy returns an error if a name in 'by' is not a clustering column of the table.
 func checkBy(t *schema.Table, name string) error {
 	c := t.Columns[name]
 	switch {
@@ -29,7 +29,7 @@ func checkBy(t *schema.Table, name string) error {
 	return nil
 }
 
-// those lists the clustering columns, if there are any.
+// those returns the list of the clustering columns in parentheses, or "" if there are none.
 func those(t *schema.Table) string {
 	if len(t.Clustering) == 0 {
 		return ""

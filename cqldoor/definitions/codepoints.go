@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// codePoints checks a declaration that uses the hash of the Keyspaces document, and warns of its
-// skew.
+// codePoints returns an error if a table cannot have the hash 'code_points', which is from the Keyspaces document.
+// Otherwise it returns a warning about the skew of that hash.
 func (d declaration) codePoints(t *schema.Table, l *shard.Layout) ([]string, error) {
 	by := t.Clustering
 	if len(l.By) > 0 {

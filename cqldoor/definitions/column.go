@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// nameColumn gives the hidden column another name if the table has a column of the layout's name,
-// and returns a warning that says so. A name that the owner declared is refused instead.
+// nameColumn gives the hidden column another name in the layout if the table already has a column with its name.
+// Then it returns a warning. If the owner declared the name, nameColumn returns an error instead.
 func (d declaration) nameColumn(t *schema.Table, l *shard.Layout) ([]string, error) {
 	taken := l.Column
 	if t.Columns[taken] == nil {
@@ -30,7 +30,7 @@ func (d declaration) nameColumn(t *schema.Table, l *shard.Layout) ([]string, err
 		request.Identifier(taken), request.Identifier(name))}, nil
 }
 
-// free returns a column name that the table does not have, similar to the taken one.
+// free returns a name similar to taken that no column of the table has.
 func free(t *schema.Table, taken string) string {
 	for name := taken + "_no"; ; name += "_" {
 		if t.Columns[name] == nil {
@@ -39,7 +39,8 @@ func free(t *schema.Table, taken string) string {
 	}
 }
 
-// refuseChange refuses an ALTER TABLE of something that must not change.
+// refuseChange returns an error if an ALTER TABLE uses the name of the hidden column, renames a column in 'by', or
+// adds or drops a mask.
 func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
 	if stmt.Mask != nil || stmt.DropMask {
 		return errMask
@@ -63,7 +64,7 @@ func refuseChange(stmt *syntax.AlterTable, l *shard.Layout) error {
 	return nil
 }
 
-// nameTaken returns the error for a column with the name that write_sharding needs for its own.
+// nameTaken returns the error for a column with the name of the hidden column.
 func nameTaken(name string) error {
 	return wire.Invalidf("write_sharding: the name %s is taken by write_sharding itself for this table; choose another name for the column, "+
 		"or create the table with another one for write_sharding's: 'column': '…'", request.Identifier(name))

@@ -15,7 +15,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// createTable creates a sharded table, declared by the statement or by a shard rule.
+// createTable creates a sharded table if the statement or a shard rule declares one. Otherwise it passes the
+// statement on.
 func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) error {
 	if c.View.Load().Renamed(stmt.Name, c.keyspace) {
 		return c.taken(ctx, stmt.Name.Name, stmt.IfNotExists)
@@ -43,7 +44,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	if err != nil {
 		return err
 	}
-	// The backend checks the options.
+	// The store checks the other options.
 	logical := *stmt
 	logical.With = nil
 	unfit := refuseFeatures(stmt)
@@ -55,7 +56,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		return err
 	}
 	if result.Change == nil {
-		c.void() // IF NOT EXISTS, and it exists
+		c.void() // the statement has IF NOT EXISTS, and the table exists
 		return nil
 	}
 	if unfit != nil {
@@ -74,7 +75,7 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 		if err != nil {
 			return wire.Errorf(wire.CodeServer, "evenkeel: write_sharding: which rows are older than 'keep' is not known: %s", err)
 		}
-		layout.Floor = buckets.FloorOf(layout, now) // else rows would be accepted until the keeper looks, and then dropped
+		layout.Floor = buckets.FloorOf(layout, now) // else doors would accept older rows, and the keeper would drop them
 	}
 	warnings = append(append(ruling.warnings(), warnings...), advice(buckets.TTLOf(stmt.With), table, layout)...)
 	e := &catalog.Entry{
@@ -83,8 +84,8 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	var a *request.Answer
 	var refusal error
 	_, err = c.Catalog.Create(ctx, e, s.Keyspaces[c.keyspace], func(ctx context.Context) error {
-		// From here on doors know the table as one that is being created, and do not show it. An
-		// earlier plain table of that name is gone, but other doors may still know it.
+		// From now on, doors know that the table is being created, and do not show it. An earlier plain
+		// table of that name does not exist any more, but other doors may still know it.
 		if err := c.Schemas.Refresh(ctx); err != nil {
 			c.Opts.Log.Warn("the schema cannot be read before a change", "error", err)
 		}
@@ -106,8 +107,8 @@ func (c *change) createTable(ctx context.Context, stmt *syntax.CreateTable) erro
 	return c.finish(ctx, a)
 }
 
-// taken refuses to create a table or view with the name of a table whose physical table has another
-// name. The store would create it.
+// taken answers a statement that would create a table or view with the name of an existing table whose physical
+// table has another name. The store does not know that the name is taken, and would create the table or view.
 func (c *change) taken(ctx context.Context, table string, ifNotExists bool) error {
 	if err := c.mayCreate(ctx, table); err != nil {
 		return err
@@ -115,7 +116,8 @@ func (c *change) taken(ctx context.Context, table string, ifNotExists bool) erro
 	return c.exists(table, ifNotExists)
 }
 
-// exists answers a statement that would create a table which exists.
+// exists answers a statement that would create a table that exists. It returns an error, unless the statement has
+// IF NOT EXISTS.
 func (c *change) exists(table string, ifNotExists bool) error {
 	if ifNotExists {
 		c.void()

@@ -17,8 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// change is a schema statement under way. Physical statements go over the client's link, with its
-// rights. The door's own account writes the catalogue.
+// change is a schema statement under way. The door sends physical statements over the client's link, so they have
+// the client's rights. The door writes the catalogue with its own account.
 type change struct {
 	*Definer
 	req      *cqldoor.Request
@@ -30,12 +30,13 @@ type change struct {
 // ChangeLimit bounds the time of a schema statement.
 const ChangeLimit = time.Minute
 
-// ddl executes a schema statement and answers.
+// ddl executes a schema statement within the limit, and replies.
 func (x *Definer) ddl(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	return x.limited(ctx, func(ctx context.Context) error { return x.define(ctx, req, tree, keyspace, text, params) })
 }
 
-// limited executes a schema statement within the limit, also if its client leaves.
+// limited calls execute, which may take as long as Limit. It goes on if the client leaves. If the time is over,
+// limited returns a write timeout, because the store may still carry the statement out.
 func (x *Definer) limited(ctx context.Context, execute func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.Limit)
 	defer cancel()
@@ -48,6 +49,7 @@ func (x *Definer) limited(ctx context.Context, execute func(ctx context.Context)
 	return late
 }
 
+// define executes a schema statement and replies.
 func (x *Definer) define(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	c := &change{Definer: x, req: req, params: params, keyspace: keyspace, text: text}
 	if n := tables.ObjectOf(tree); n.Keyspace != "" {
@@ -55,7 +57,7 @@ func (x *Definer) define(ctx context.Context, req *cqldoor.Request, tree syntax.
 	}
 	if c.keyspace == "" {
 		_, err := ddl.Apply(&schema.Schema{}, tree, c.env())
-		return err // no keyspace is given that it could be in
+		return err // the error says that neither the statement nor the connection names a keyspace
 	}
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
@@ -85,8 +87,9 @@ func (x *Definer) define(ctx context.Context, req *cqldoor.Request, tree syntax.
 	return c.other(ctx)
 }
 
-// refuse sends the error for a statement that may not alter a sharded table, if the client has
-// the right to alter the table. what is what the statement would create on it.
+// refuse returns an error for a statement that would create an object on a sharded table. If the client has the
+// right to alter the table, the error is the parameter refused, or another one if the table is plain again. what
+// names the object in that error. If the table has no entry, refuse passes the statement on.
 func (c *change) refuse(ctx context.Context, table, what string, refused error) error {
 	t := c.View.Load().Tables[c.keyspace][table]
 	if t == nil {
@@ -101,17 +104,18 @@ func (c *change) refuse(ctx context.Context, table, what string, refused error) 
 	return refused
 }
 
-// env returns what the rules of the language need to know.
+// env returns the environment in which ddl.Apply applies the statement.
 func (c *change) env() *ddl.Env {
 	return &ddl.Env{Keyspace: c.keyspace, Now: c.Opts.Now().UnixMicro(), TableID: c.Opts.Timeuuid}
 }
 
-// void answers a statement that changed nothing.
+// void replies that the statement has succeeded, with an empty RESULT.
 func (c *change) void() {
 	c.req.Reply(wire.Message{Op: wire.OpResult, Body: wire.AppendVoid(nil)})
 }
 
-// physical sends a physical statement for the client.
+// physical sends a physical statement for the client, and returns the store's answer. It takes the name of the
+// hidden column out of errors and warnings.
 func (c *change) physical(ctx context.Context, stmt syntax.Statement, hidden string) (*request.Answer, error) {
 	p := wire.Params{Consistency: c.params.Consistency}
 	q := wire.Query{Text: []byte(syntax.Print(stmt)), Params: p}
@@ -125,17 +129,17 @@ func (c *change) physical(ctx context.Context, stmt syntax.Statement, hidden str
 	return a, nil
 }
 
-// finish answers once all nodes and this door know of the change.
+// finish waits for a limited time until all nodes know of the change, and reads the schema again. Then it replies.
 func (c *change) finish(ctx context.Context, a *request.Answer) error {
 	c.Catalog.Agree(ctx)
 	if err := c.Schemas.Refresh(ctx); err != nil {
-		// The change was made. The next refresh will see it.
+		// The store has made the change. The next refresh will see it.
 		c.Opts.Log.Warn("the schema cannot be read after a change", "error", err)
 	}
 	return a.Reply(c.req, a.Body)
 }
 
-// other passes on a statement such as CREATE TYPE and reads the schema again afterwards.
+// other sends a statement to the store unchanged, such as CREATE TYPE. It reads the schema again before it replies.
 func (c *change) other(ctx context.Context) error {
 	p := wire.Params{Consistency: c.params.Consistency}
 	if c.params.Has(wire.QueryKeyspace) {
@@ -149,12 +153,12 @@ func (c *change) other(ctx context.Context) error {
 	return c.finish(ctx, a)
 }
 
-// errCatalog returns the error for a statement that failed at the catalogue. Such a failure does
-// not come from the client or its rights.
+// errCatalog returns the error for a statement during which the catalogue could not be read or written. Neither
+// the client nor its rights are the cause.
 func errCatalog(err error) error {
 	var e *wire.Error
 	if errors.Is(err, context.DeadlineExceeded) {
-		return err // limited explains it
+		return err // limited replaces it with a write timeout
 	}
 	if errors.As(err, &e) {
 		switch e.Code {

@@ -9,10 +9,11 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// declaration holds the options of write_sharding in a CREATE TABLE.
+// declaration holds the options of write_sharding in a CREATE TABLE or ALTER TABLE.
 type declaration map[string]string
 
-// shardingOf returns the value of write_sharding among a statement's properties.
+// shardingOf returns the value of write_sharding among a statement's properties, which must have it. It returns an
+// error if the value is not a map, or if there is more than one.
 func shardingOf(with syntax.Properties) (declaration, error) {
 	var found *syntax.Property
 	for i := range with {
@@ -46,7 +47,7 @@ func shardingOf(with syntax.Properties) (declaration, error) {
 	return d, nil
 }
 
-// shardingIn is shardingOf, but for properties without write_sharding it returns nothing.
+// shardingIn is shardingOf, but returns nil for properties without write_sharding.
 func shardingIn(with syntax.Properties) (declaration, error) {
 	if !tables.Declares(with) {
 		return nil, nil
@@ -54,11 +55,11 @@ func shardingIn(with syntax.Properties) (declaration, error) {
 	return shardingOf(with)
 }
 
-// optionAdopt names the shard column of a table that was sharded by hand. An empty name gives an
-// adopted table back.
+// optionAdopt is the option that names the shard column of a table that was sharded by hand. An empty name
+// gives an adopted table back.
 const optionAdopt = "adopt"
 
-// names says whether the declaration has an option.
+// names reports whether the declaration has an option.
 func (d declaration) names(option string) bool {
 	_, given := d[option]
 	return given

@@ -18,17 +18,17 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// Options say what the definer needs.
+// Options holds the external dependencies and settings of a Definer.
 type Options struct {
 	*tables.Options
 	Timeuuid     func() [16]byte
-	Takeover     time.Duration     // how long another door's mover may show no sign of life
+	Takeover     time.Duration     // this door takes over the change of a mover that shows no sign of life for so long
 	Hints        time.Duration     // how long the store may take to deliver a write that it has accepted
-	Rules        *shardrules.Rules // nil: the rules that the store has
-	ReplaceRules bool              // Rules replace different ones that the store has
+	Rules        *shardrules.Rules // nil: the door uses the rules that the store has
+	ReplaceRules bool              // Rules replace the store's rules if these are different
 }
 
-// Definer serves requests about the schema: DDL (ddl.go), and reads of the schema through viewer.
+// Definer serves requests about the schema: DDL (ddl.go), and reads of the schema through Viewer.
 type Definer struct {
 	Opts     *Options
 	Cache    *request.PlanCache
@@ -42,11 +42,11 @@ type Definer struct {
 	Relays   *request.Relays
 	Viewer   *schemaview.Viewer
 	Movers   *Movers       // set by Start
-	Limit    time.Duration // ChangeLimit, but in tests
+	Limit    time.Duration // bounds the time of a schema statement; ChangeLimit, except in tests
 }
 
-// Serve serves a QUERY or PREPARE that is about the schema, or that the store handles after all.
-// It returns false for any other.
+// Serve serves a QUERY or PREPARE that is about the schema, and forwards one that the store handles. It returns
+// false, and does nothing, for a BATCH, and for a SELECT, INSERT, UPDATE or DELETE on a sharded table.
 func (x *Definer) Serve(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) bool {
 	at := keyspace
 	if h.Name.Keyspace != "" {
@@ -76,9 +76,9 @@ func (x *Definer) Serve(ctx context.Context, req *cqldoor.Request, h syntax.Head
 	return true
 }
 
-// ServeAbsent answers a QUERY or PREPARE of a statement on the catalogue, which does not exist for
-// clients. Cassandra prepares some statements without looking at the tables that they name. The door
-// prepares these, too, and refuses to execute them.
+// ServeAbsent answers a QUERY or PREPARE of a statement on the catalogue. For clients, the catalogue does not
+// exist. Cassandra prepares some statements without looking at the tables that they name. The door prepares
+// these statements too, and refuses to execute them. ServeAbsent returns the error that the caller must reply with.
 func (x *Definer) ServeAbsent(req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
 	err := Absent(req, h, text, keyspace)
 	switch {
@@ -128,7 +128,7 @@ func (x *Definer) serveOther(ctx context.Context, req *cqldoor.Request, h syntax
 	})
 }
 
-// passOn passes DDL on unchanged. It reads the schema again before it passes the answer on.
+// passOn sends DDL to the store unchanged. It reads the schema again before it replies with the store's answer.
 func (x *Definer) passOn(ctx context.Context, req *cqldoor.Request) error {
 	return x.limited(ctx, func(ctx context.Context) error {
 		a, err := request.AskStore(ctx, req, wire.Message{Op: req.Op, Flags: req.Flags, Body: req.Body})
@@ -139,7 +139,7 @@ func (x *Definer) passOn(ctx context.Context, req *cqldoor.Request) error {
 	})
 }
 
-// execute executes DDL or a DESCRIBE, and answers.
+// execute executes DDL or a DESCRIBE, and replies.
 func (x *Definer) execute(ctx context.Context, req *cqldoor.Request, tree syntax.Statement, keyspace, text string, params *wire.Params) error {
 	if _, ok := tree.(*syntax.Describe); ok {
 		return x.Viewer.Describe(ctx, req, text, params)
@@ -147,14 +147,14 @@ func (x *Definer) execute(ctx context.Context, req *cqldoor.Request, tree syntax
 	return x.ddl(ctx, req, tree, keyspace, text, params)
 }
 
-// prepareOther answers the PREPARE of a statement that has no markers and no result columns known
-// in advance.
+// prepareOther answers the PREPARE of a statement without bind markers whose result columns are not known in
+// advance.
 func (x *Definer) prepareOther(req *cqldoor.Request, keyspace, text string) error {
 	req.Reply(wire.Message{Op: wire.OpResult, Body: x.preparedOther(req, keyspace, text)})
 	return nil
 }
 
-// preparedOther returns the body of that answer.
+// preparedOther notes the prepared statement, and returns the body of the answer of prepareOther.
 func (x *Definer) preparedOther(req *cqldoor.Request, keyspace, text string) []byte {
 	id := request.NewID(keyspace, text)
 	execute := func(ctx context.Context, req *cqldoor.Request) error {
@@ -165,7 +165,7 @@ func (x *Definer) preparedOther(req *cqldoor.Request, keyspace, text string) []b
 	return wire.AppendPrepared(nil, req.Version, &wire.Prepared{ID: id[:], MetadataID: none[:], Result: wire.Metadata{Flags: wire.MetadataNone}})
 }
 
-// executePrepared serves an EXECUTE of a statement that was prepared here.
+// executePrepared serves an EXECUTE of a statement that prepareOther has prepared.
 func (x *Definer) executePrepared(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	e, err := request.ExecuteOf(req)
 	if err != nil {
@@ -186,7 +186,8 @@ func (x *Definer) executePrepared(ctx context.Context, req *cqldoor.Request, key
 	return x.execute(ctx, req, tree, keyspace, text, &e.Params)
 }
 
-// ServeChange serves a schema statement in its own goroutine.
+// ServeChange serves a schema statement. It may wait for the store, so the caller runs it in a goroutine of the
+// statement's own.
 func (x *Definer) ServeChange(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	tree, err := syntax.Parse(text)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// dropTable drops a sharded table.
+// dropTable drops a sharded table. It passes a statement on a plain table on.
 func (c *change) dropTable(ctx context.Context, stmt *syntax.Drop) error {
 	t := c.View.Load().Tables[c.keyspace][stmt.Name.Name]
 	if t == nil {
@@ -57,7 +57,7 @@ func (c *change) dropKeyspace(ctx context.Context, stmt *syntax.Drop) error {
 	if err != nil {
 		return err
 	}
-	// The catalogue may have more entries than this door has read.
+	// The catalogue may have entries that this door has not read yet.
 	entries, _, err := c.Catalog.Load(ctx)
 	c.Catalog.Agree(ctx)
 	if err == nil {

@@ -10,20 +10,20 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// ExplainPayload is the key in the custom payload of a PREPARE that asks for the statement's
-// plan, and in the answer that carries an Explanation as JSON. A PREPARE executes nothing,
-// wherever it goes. An answer without the payload says that the statement is forwarded unchanged
-// and that no shard rule applies to its table.
+// ExplainPayload is a key in custom payloads. In a PREPARE, it asks for the statement's plan. In the
+// answer, its value is an Explanation as JSON. A PREPARE executes nothing, whether the door or the store
+// handles it. An answer without the payload says that the door forwards the statement unchanged, and that no
+// shard rule applies to its table.
 const ExplainPayload = "evenkeel.explain"
 
-// Explanation is a plan, with the shard rules' statement about the table. A statement on a plain
-// table has no layout and no plan.
+// Explanation is the plan of a statement, with the shard rules for its table. For a statement on a plain
+// table, there is no layout and no plan.
 type Explanation struct {
 	*plan.Explained
 	Rule *RuleShown `json:"rule,omitempty"`
 }
 
-// AsksExplain says whether a request's custom payload asks for the plan.
+// AsksExplain reports whether a request's custom payload asks for the plan.
 func AsksExplain(m wire.Message) bool {
 	p, _, err := wire.SplitPrefix(m.Op, m.Flags, m.Body)
 	if err != nil || p.Payload == nil {

@@ -14,20 +14,20 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// RuleShown is a shard rule in the form that is shown.
+// RuleShown holds the texts that the door shows about the shard rules for a table.
 type RuleShown struct {
-	Declared string `json:"declared,omitempty"` // the rule, and its place, that declared the layout; "" if the table's own statement did
-	Note     string `json:"note,omitempty"`     // how the table differs from what the rules say now, and the way out
+	Declared string `json:"declared,omitempty"` // the rule that declared the layout, and its place; "": no rule did
+	Note     string `json:"note,omitempty"`     // how the table differs from the present rules, and what the owner can do
 }
 
-// Explainer says what the shard rules say of tables.
+// Explainer explains which shard rules apply to tables.
 type Explainer struct {
 	Rules  *ShardRules
 	View   *atomic.Pointer[tables.View]
 	Relays *request.Relays
 }
 
-// RuleOf returns what the shard rules say of a table, or nil if they say nothing.
+// RuleOf returns what the door shows about the shard rules for a table, or nil if there is nothing to show.
 func (x *Explainer) RuleOf(ctx context.Context, table syntax.Name) (*RuleShown, error) {
 	v := x.View.Load()
 	if !v.HasRules() {
@@ -47,9 +47,9 @@ func (x *Explainer) RuleOf(ctx context.Context, table syntax.Name) (*RuleShown, 
 	return out, nil
 }
 
-// ExplainPlain answers a PREPARE that asks for the plan of a statement on plain tables. The store
-// prepares the statement, which finds its errors. The answer says what the shard rules say of the
-// tables.
+// ExplainPlain answers a PREPARE that asks for the plan of a statement on plain tables. The store prepares the
+// statement, and so finds its errors. The answer explains the shard rules for the first table to which any apply.
+// If none apply, ExplainPlain relays the store's answer unchanged.
 func (x *Explainer) ExplainPlain(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
 	h := syntax.Target(text)
 	var told *Explanation
@@ -95,7 +95,8 @@ func tablesOf(h syntax.Head, keyspace, text string) (all []syntax.Name) {
 	return all
 }
 
-// explainCreate returns what the shard rules make of a CREATE TABLE, or nil if they say nothing.
+// explainCreate returns the explanation of a CREATE TABLE that a shard rule declares sharded. It returns nil if no
+// rule does.
 func (x *Explainer) explainCreate(ctx context.Context, stmt *syntax.CreateTable, keyspace string) (*Explanation, error) {
 	n := stmt.Name
 	if n.Keyspace == "" {

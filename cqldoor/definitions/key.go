@@ -53,8 +53,9 @@ func (c *relayout) alterKey(ctx context.Context) error {
 	return (&request.Answer{}).Reply(c.req, wire.AppendVoid(nil))
 }
 
-// parseKey reads a partition key as people write it: one value, or several separated by commas. A
-// value that contains a comma is in double quotes.
+// parseKey parses a partition key as people write it, and returns it serialized. A key of several columns has
+// commas between the values, and double quotes around a value that contains a comma. A key of one column is the
+// value itself.
 func parseKey(t *schema.Table, text string) ([]byte, error) {
 	parts := []string{text}
 	if len(t.PartitionKey) > 1 {
@@ -74,9 +75,9 @@ func parseKey(t *schema.Table, text string) ([]byte, error) {
 	return plan.AppendKey(nil, key), nil
 }
 
-// keyRowsFrom returns the layout in which the rows of one key, from a clustering key on, have their
-// own number of shards. No row moves. The function that it returns checks that the key has no such
-// rows yet.
+// keyRowsFrom returns the layout in which the rows of one key have their own number of shards from a value on. r
+// has that number, and from is the serialized value of the first clustering column. No row moves. keyRowsFrom also
+// returns a function that checks that the key has no such rows yet.
 func (c *unmoved) keyRowsFrom(r shard.Range, from []byte) (*shard.Layout, func(context.Context) error, error) {
 	key, err := parseKey(c.t.Logical, c.declared[optionKey])
 	if err != nil {

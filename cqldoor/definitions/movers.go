@@ -17,8 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/observe"
 )
 
-// Movers carries out changes of layouts in this door: changes that this door began, and changes
-// whose door has vanished.
+// Movers carries out changes of layout in this door: the changes that this door began, and those whose
+// door has vanished.
 type Movers struct {
 	opts    *Options
 	x       *tables.Schemas
@@ -37,7 +37,7 @@ type Movers struct {
 // watchEvery is the interval at which a door looks for changes that no door carries out.
 const watchEvery = 500 * time.Millisecond
 
-// NewMovers returns the movers of a door. run starts them.
+// NewMovers returns the Movers of a door. Run starts them.
 func NewMovers(o *Options, x *tables.Schemas, rollovers mover.Rollovers, announce mover.Announce) *Movers {
 	m := &Movers{opts: o, x: x, Self: x.Opts.UUID(), began: x.Opts.Now(), running: map[syntax.Name]bool{}, session: catalog.NewSession(x.Opts.Store)}
 	m.Mover = mover.New(mover.Options{Store: x.Opts.Store, Session: m.session, Catalogue: x.Catalog, Doors: m,
@@ -46,7 +46,7 @@ func NewMovers(o *Options, x *tables.Schemas, rollovers mover.Rollovers, announc
 	return m
 }
 
-// Run looks for changes until ctx is done, then waits for those that it carries out.
+// Run looks for changes until ctx is done. Then it waits for the changes that it carries out.
 func (m *Movers) Run(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -65,17 +65,18 @@ func (m *Movers) Run(ctx context.Context) {
 	}
 }
 
-// sign is a sign of life of a change's mover.
+// sign is the last sign of life of a change's mover.
 type sign struct {
 	beat  mover.Beat
-	since time.Time
+	since time.Time // when this door first saw the beat
 }
 
-// watch carries out the changes that belong to this door, or to none.
+// watch carries on the changes that belong to this door or to no door. It takes over the change of another door if
+// the change's mover has shown no sign of life for Options.Takeover. It also drops second tables that have been left.
 func (m *Movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 	now := m.x.Opts.Now()
 	for _, e := range m.x.View.Load().Left {
-		// If no other door is on the store, a door that has ended left what is older than this one.
+		// If there is no other door, an operation that started before this door began is of a door that has ended.
 		if m.x.Catalog.Overdue(e) || m.x.Doors.Member == nil && e.Started.Before(m.began) {
 			m.start(ctx, syntax.Name{Keyspace: e.Keyspace, Name: e.Table}, m.Mover.Tidy)
 		}
@@ -108,7 +109,7 @@ func (m *Movers) watch(ctx context.Context, watch map[syntax.Name]*sign) {
 // carryOn runs the mover of one table, unless it already runs.
 func (m *Movers) carryOn(ctx context.Context, t syntax.Name) { m.start(ctx, t, m.Mover.Run) }
 
-// start runs do for one table in a goroutine, unless one already runs for the table.
+// start runs do for one table in a goroutine, unless such a goroutine already runs for the table.
 func (m *Movers) start(ctx context.Context, t syntax.Name, do func(ctx context.Context, keyspace, table string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -185,8 +186,8 @@ func (m *Movers) Ended(ctx context.Context, e *catalog.Entry) error {
 	return m.x.Doors.Member.Withdraw(ctx, fleetTable(e), e.Layout.Generation)
 }
 
-// passed waits until the statements that the door forwarded before have been answered. Without
-// other doors, only Eras counts them.
+// passed waits until all statements that the door forwarded before the call have been answered. Eras counts these
+// statements. If it is nil, passed does not wait. Only a door without other doors calls passed.
 func (m *Movers) passed(ctx context.Context) error {
 	if m.x.Opts.Eras == nil {
 		return nil
@@ -202,8 +203,8 @@ func (m *Movers) Gone(ctx context.Context, e *catalog.Entry) error {
 	return m.x.Doors.Member.Withdraw(ctx, fleetTable(e), e.Layout.Generation)
 }
 
-// clientsOf returns a function that returns how the door has served clients' reads and writes. It
-// returns nil if nothing is measured.
+// clientsOf returns a function that returns the number of clients' reads and writes that the door has served, and
+// the time that they took together. It returns nil if the door does not measure requests.
 func clientsOf(all *observe.Requests) func() mover.Served {
 	if all == nil {
 		return nil

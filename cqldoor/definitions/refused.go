@@ -29,12 +29,13 @@ var (
 		"change the layout of all keys: 'strategy': 'calculated', 'shards': '…'")
 	errStaticTimed = wire.Invalidf("write_sharding: strategy 'time' does not support static columns yet; keep them in a table of their own")
 
-	// A deletion recorded in the directory would hide rows that are written after a TRUNCATE with
-	// older timestamps. On a plain table, TRUNCATE removes such a deletion.
+	// On a plain table, TRUNCATE also removes deletions. Under strategy time, a deletion would stay in the
+	// directory. If a client then writes a row with an older timestamp, the deletion would hide the row.
 	errTruncateTimed = wire.Invalidf("write_sharding: TRUNCATE of a table of strategy 'time' is not supported yet; delete its partitions, or drop the table and create it again")
 )
 
-// refuseTruncate returns an error if the table cannot be truncated now, or can never be.
+// refuseTruncate returns an error if TRUNCATE of the table is not possible: its strategy is time, or its layout is
+// being changed.
 func refuseTruncate(v *tables.View, n syntax.Name) error {
 	t := v.Tables[n.Keyspace][n.Name]
 	switch {

@@ -15,10 +15,11 @@ import (
 )
 
 // The door itself answers some schema statements, because they are wrong or there is nothing to
-// do. Cassandra would check the client's rights first. So the door sends Cassandra a statement
-// that needs the same right and changes nothing.
+// do. Cassandra would check the client's rights first. So the door first sends Cassandra a statement
+// that needs the same right and changes nothing. The functions below send such statements. They return
+// nil if the client has the right, and otherwise Cassandra's error.
 
-// mayCreate asks whether the client may create tables in the keyspace. It sends a statement that
+// mayCreate checks that the client may create tables in the keyspace. It sends a statement that
 // every server refuses because its key is not among its columns.
 func (c *change) mayCreate(ctx context.Context, table string) error {
 	return c.may(ctx, &syntax.CreateTable{
@@ -28,8 +29,8 @@ func (c *change) mayCreate(ctx context.Context, table string) error {
 	})
 }
 
-// mayAlter asks whether the client may alter a sharded table. It sends a statement that adds a
-// column which the table already has.
+// mayAlter checks that the client may alter a sharded table. It sends a statement that adds, with IF NOT EXISTS, a
+// column that the table already has.
 func (c *change) mayAlter(ctx context.Context, t *tables.Sharded) error {
 	column := cmp.Or(t.Entry.Layout.Column, t.Physical.PartitionKey[0].Name)
 	return c.may(ctx, &syntax.AlterTable{
@@ -39,7 +40,7 @@ func (c *change) mayAlter(ctx context.Context, t *tables.Sharded) error {
 	})
 }
 
-// mayRead asks whether the client may read a table. It sends a SELECT of one row.
+// mayRead checks that the client may read a table. It sends a SELECT of one row.
 func (c *change) mayRead(ctx context.Context, t *schema.Table) error {
 	return c.may(ctx, &syntax.Select{
 		From:      syntax.Name{Keyspace: c.keyspace, Name: t.Name},
@@ -48,15 +49,15 @@ func (c *change) mayRead(ctx context.Context, t *schema.Table) error {
 	})
 }
 
-// mayTrigger asks whether the client may create triggers. It names a class that no server has.
+// mayTrigger checks that the client may create triggers. It sends a CREATE TRIGGER with a class that no server has.
 func (c *change) mayTrigger(ctx context.Context, t *syntax.Other) error {
 	text := syntax.AppendIdent([]byte("CREATE TRIGGER "), t.Name.Name)
 	text = syntax.AppendName(append(text, " ON "...), syntax.Name{Keyspace: c.keyspace, Name: t.On.Name})
 	return c.may(ctx, &syntax.Other{Text: string(text) + " USING 'evenkeel.NoSuchTrigger'"})
 }
 
-// may sends the statement. Any error about the statement itself shows that the client has the
-// right.
+// may sends a statement for the client. If the store's error is about the statement itself, the client has the
+// right, and may returns nil.
 func (c *change) may(ctx context.Context, stmt syntax.Statement) error {
 	if c.req.Username == "" {
 		return nil // without accounts there are no rights

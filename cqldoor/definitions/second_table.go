@@ -19,12 +19,13 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// A plain table is sharded while it is in use by a change between two physical tables: the plain
-// one and a second one with another name. This file holds the door's work on the names. Package
-// mover makes and drops the tables.
+// While a plain table is in use, the door shards it by a change between two physical tables: the plain
+// table, and a second table with another name. This file starts such changes and handles the two names.
+// Package mover creates and drops the tables.
 
-// alterPlain executes ALTER TABLE … WITH write_sharding on a plain table. It starts a change, or
-// replies with the outlook of one, or replies that no change is under way.
+// alterPlain executes ALTER TABLE … WITH write_sharding on a plain table. It adopts the table, starts a change,
+// or replies with the outlook of a change or with the status. 'rollback' ends an adoption that is under way. For
+// any other order, alterPlain returns an error, because no change is under way.
 func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error {
 	declared, err := shardingOf(stmt.With)
 	if err != nil {
@@ -117,9 +118,9 @@ func (c *change) alterPlain(ctx context.Context, stmt *syntax.AlterTable) error 
 	return (&request.Answer{Warnings: warnings}).Reply(c.req, wire.AppendVoid(nil))
 }
 
-// alterSecond starts a change of a table with an entry to a second physical table, or replies with
-// the outlook of one. The table is sharded and becomes plain (declared is empty), or it became plain
-// once and is sharded again.
+// alterSecond starts a change of a table to a second physical table, or replies with the outlook of the change.
+// The table has an entry in the catalogue. Either it is sharded and becomes plain (declared is empty), or it became
+// plain earlier and is sharded again.
 func (c *relayout) alterSecond(ctx context.Context) error {
 	asked, warnings := shard.Plain(), []string(nil)
 	if len(c.declared) > 0 {
@@ -137,8 +138,8 @@ func (c *relayout) alterSecond(ctx context.Context) error {
 	return c.toSecond(ctx, asked, warnings)
 }
 
-// toSecond starts a change to a layout that needs a second physical table, or replies with the outlook
-// of one.
+// toSecond starts a change to a layout that needs a second physical table, or replies with the outlook of the
+// change.
 func (c *relayout) toSecond(ctx context.Context, asked *shard.Layout, warnings []string) error {
 	s, err := c.Catalog.Schema(ctx, c.entry.Keyspace)
 	if err != nil {
@@ -175,10 +176,10 @@ func (c *relayout) toSecond(ctx context.Context, asked *shard.Layout, warnings [
 	return (&request.Answer{Warnings: warnings}).Reply(c.req, wire.AppendVoid(nil))
 }
 
-// noCatalogue is a reason against a change that all doors must know of.
+// noCatalogue is the reason against a change if there is no catalogue: then doors cannot tell each other of it.
 const noCatalogue = "there is no keyspace " + catalog.Keyspace + " yet, in which doors find each other; 'evenkeel serve' makes it, and so does the first sharded table"
 
-// fitsPlain refuses options that a plain table cannot be sharded with.
+// fitsPlain returns an error if the declaration has an option with which a plain table cannot be sharded.
 func (d declaration) fitsPlain(e *catalog.Entry) error {
 	for _, name := range []string{optionKey, optionFrom, optionRowsFrom, "base", "epochs", "row_epochs"} {
 		if d.names(name) {
@@ -188,7 +189,8 @@ func (d declaration) fitsPlain(e *catalog.Entry) error {
 	return nil
 }
 
-// againstSecond returns the reasons against any change between two physical tables.
+// againstSecond returns the reasons against every change between two physical tables. It returns an error if the
+// catalogue cannot be read.
 func (c *change) againstSecond(ctx context.Context) (why []string, err error) {
 	if c.req.Username != "" {
 		why = append(why, "the store has accounts, and keeps their rights by the physical tables' names: the rights on this table would not be rights on the one that takes its place")
@@ -222,9 +224,10 @@ func logicalResult(body []byte, physical, logical string) []byte {
 	return wire.AppendSchemaChange(nil, &s)
 }
 
-// Truncate empties the physical table of a sharded table, or of one that was sharded. If a change of the
-// layout has begun when the store answers, rows may be at places that the store has not emptied. So the answer
-// counts only if this door knows of no such change then: it has acknowledged none, and no row has been copied.
+// Truncate empties the physical table of a table that is sharded or was sharded. If a change of the layout begins
+// before the store answers, rows may be at places that the store has not emptied. So when the store has answered,
+// Truncate checks that this door knows of no such change. Then this door has not acknowledged a change, so no row
+// has been copied. If the check fails, Truncate returns errTruncateOvertaken.
 func (x *Definer) Truncate(ctx context.Context, req *cqldoor.Request, n syntax.Name) error {
 	v := x.View.Load()
 	t := v.Tables[n.Keyspace][n.Name]
@@ -251,8 +254,8 @@ var errTruncateOvertaken = &wire.Error{Code: wire.CodeWriteTimeout, Consistency:
 	Message: "evenkeel: the layout of the table began to change, or this door could not ask the store whether it did, while the TRUNCATE was under way; " +
 		"it may have been applied, or to a part of the rows, or not; send it again when the change has ended"}
 
-// unchanged reports whether the layout of a table is as it was in an entry, and no change is under way, as
-// this door knows within its lease.
+// unchanged reports whether a table still has the layout of an entry, and no change of it is under way. If the
+// door's lease has ended, unchanged renews the lease first. It returns false if the door cannot renew it.
 func (x *Definer) unchanged(ctx context.Context, e *catalog.Entry) bool {
 	if x.Doors.Lapsed() && x.Doors.Renew(ctx) != nil {
 		return false

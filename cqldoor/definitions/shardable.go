@@ -16,7 +16,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// layout returns the layout declared for a logical table, and warnings for its owner.
+// layout returns the layout that d declares for a logical table, and warnings for the table's owner. It returns an
+// error if the table cannot have that layout.
 func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 	l, err := shard.Parse(d)
 	if err != nil {
@@ -44,7 +45,7 @@ func (d declaration) layout(t *schema.Table) (*shard.Layout, []string, error) {
 	return l, append(warnings, skewed...), err
 }
 
-// checkClustering returns an error if a table has no clustering column, and its layout needs one.
+// checkClustering returns an error if a table has no clustering column and its layout needs one.
 func checkClustering(t *schema.Table, l *shard.Layout) error {
 	if len(t.Clustering) > 0 || l.Strategy == shard.Random {
 		return nil
@@ -69,7 +70,7 @@ func keyText(key []*schema.Column) string {
 	return "(" + names(key, ", ") + ")"
 }
 
-// refuseFeatures refuses a CREATE TABLE with features that sharded tables do not support yet.
+// refuseFeatures returns an error if a CREATE TABLE has features that sharded tables do not support.
 func refuseFeatures(stmt *syntax.CreateTable) error {
 	if stmt.CompactStorage {
 		return errCompact

@@ -20,17 +20,17 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// ruling is what the shard rules make of a CREATE TABLE.
+// ruling is the result of applying the shard rules to a CREATE TABLE.
 type ruling struct {
-	stmt  *syntax.CreateTable // with the property, if a rule declares it
-	name  string              // the rule's name; "" if the statement stays unchanged
+	stmt  *syntax.CreateTable // with the property write_sharding, if a rule declares it
+	name  string              // the rule's name; "": no rule changes the statement
 	label string              // the rule's name and place
 
 	options map[string]string // the rule's options
 }
 
-// of applies the rules to a CREATE TABLE in a keyspace. The statement's own property overrides
-// all rules.
+// of applies the rules to a CREATE TABLE in a keyspace. If the statement itself has the property write_sharding,
+// no rule applies.
 func (k *ShardRules) of(ctx context.Context, keyspace string, stmt *syntax.CreateTable) (*ruling, error) {
 	out := &ruling{stmt: stmt}
 	if tables.Declares(stmt.With) {
@@ -53,12 +53,12 @@ func (k *ShardRules) of(ctx context.Context, keyspace string, stmt *syntax.Creat
 	return out, nil
 }
 
-// ownKeyspace says whether a keyspace is the store's own. Rules do not apply to its tables.
+// ownKeyspace reports whether a keyspace is the store's own or the catalogue's. Rules do not apply to its tables.
 func ownKeyspace(name string) bool {
 	return name == "system" || strings.HasPrefix(name, "system_") || name == catalog.Keyspace
 }
 
-// refuse returns the error of a statement whose layout cannot be used. If a rule declared the
+// refuse returns the error for a statement whose layout cannot be used for its table. If a rule declared the
 // layout, the error names the rule.
 func (r *ruling) refuse(err error) error {
 	var e *wire.Error
@@ -71,8 +71,8 @@ func (r *ruling) refuse(err error) error {
 	return &out
 }
 
-// warnings tells the client why its table is sharded, and which conditions are refused from now
-// on: the application does not know of sharding and may depend on them.
+// warnings returns a warning that tells the client why its table is sharded, and which conditions doors refuse from
+// now on. The application does not know that the table is sharded, and may depend on these conditions.
 func (r *ruling) warnings() []string {
 	if r.name == "" {
 		return nil
@@ -91,9 +91,9 @@ func (r *ruling) log(log *slog.Logger, e *catalog.Entry) {
 	}
 }
 
-// createByRule serves a CREATE TABLE without the property, if there are rules. If no rule names
-// the table, the statement goes to the store unchanged. A prepared statement is judged when it is
-// executed.
+// createByRule serves a CREATE TABLE without the property write_sharding, if there are rules. If no rule names the
+// table, createByRule sends the statement to the store unchanged. It applies the rules to a prepared statement at
+// each EXECUTE, not at the PREPARE.
 func (x *Definer) createByRule(ctx context.Context, req *cqldoor.Request, h syntax.Head, keyspace, text string) error {
 	tree, wrong := syntax.Parse(text)
 	if wrong == nil && req.Op == wire.OpPrepare {

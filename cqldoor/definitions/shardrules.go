@@ -11,19 +11,20 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// ShardRules applies the shard rules (package shardrules) to CREATE TABLE, as if the statement had the
-// property. The store keeps the rules. The door reads them for each CREATE TABLE, so that all
-// doors use the same, even while somebody replaces them.
+// ShardRules applies the shard rules (package shardrules) to CREATE TABLE, as if the statement had the property
+// write_sharding. The catalogue has the rules. The door reads them for each CREATE TABLE, so all doors use the same
+// rules, even while a door replaces them.
 type ShardRules struct {
 	Catalog *catalog.Catalog
 	Opts    *Options
 }
 
-// ErrOtherRules says that the store has other shard rules than the door was given.
+// ErrOtherRules says that the store's shard rules differ from those in the door's options.
 var ErrOtherRules = errors.New("this door's shard rules are not those that the doors of this cluster go by")
 
-// Start makes sure that the store has the rules that this door was given. It returns the store's
-// rules, or nil if there are none.
+// Start makes sure that the store has the rules in the door's options. If the options have none, the door uses the
+// store's rules. Start returns the rules, or nil if there are none. It returns ErrOtherRules if the store has other
+// rules and the door may not replace them.
 func (k *ShardRules) Start(ctx context.Context) (*shardrules.Rules, error) {
 	const tries = 10 // attempts when several doors start at the same time
 	for range tries {
@@ -60,7 +61,7 @@ func (k *ShardRules) Start(ctx context.Context) (*shardrules.Rules, error) {
 	return nil, errors.New("other doors are writing shard rules at this time; start this one again")
 }
 
-// read reads the store's rules.
+// read reads the store's rules, in both forms. It returns nil if there are none.
 func (k *ShardRules) read(ctx context.Context) (*catalog.Rules, *shardrules.Rules, error) {
 	kept, err := k.Catalog.Rules(ctx)
 	if err != nil || kept == nil {
@@ -70,7 +71,7 @@ func (k *ShardRules) read(ctx context.Context) (*catalog.Rules, *shardrules.Rule
 	return kept, rules, err
 }
 
-// now returns the present rules.
+// now reads the store's present rules. It returns nil if there are none.
 func (k *ShardRules) now(ctx context.Context) (*shardrules.Rules, error) {
 	_, rules, err := k.read(ctx)
 	if err != nil {

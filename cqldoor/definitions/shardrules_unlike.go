@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/shardrules"
 )
 
-// Warn logs the tables that differ from the rules.
+// Warn logs a warning for each table that differs from the rules.
 func (k *ShardRules) Warn(rules *shardrules.Rules, v *tables.View) {
 	if rules.Len() == 0 {
 		return
@@ -28,8 +28,8 @@ func (k *ShardRules) Warn(rules *shardrules.Rules, v *tables.View) {
 	}
 }
 
-// unlike says how a table differs from the rules, with the way out. It returns "" if the table
-// does not differ, or if its own statement declared its layout.
+// unlike returns a text that says how a table differs from the rules, and what the owner can do. It returns "" if
+// the table does not differ, or if the table's own statement declared its layout.
 func unlike(v *tables.View, rules *shardrules.Rules, keyspace, table string) string {
 	rule, err := rules.OfCQL(keyspace, table)
 	switch {
@@ -57,7 +57,7 @@ func unlike(v *tables.View, rules *shardrules.Rules, keyspace, table string) str
 	}
 	said, err := shard.Parse(rule.Options)
 	if err != nil {
-		return err.Error() // cannot fail: Parse has checked it
+		return err.Error() // does not happen: the rules were checked when they were parsed
 	}
 	if _, named := rule.Options["column"]; !named {
 		said.Column = t.Entry.Layout.Column
@@ -69,7 +69,7 @@ func unlike(v *tables.View, rules *shardrules.Rules, keyspace, table string) str
 		rules.Label(rule), rule.Says(), t.Entry.Rule, t.Entry.Layout, with, propertyText(rule.Options))
 }
 
-// propertyText returns the value of the property write_sharding.
+// propertyText returns options as the value of the property write_sharding in CQL.
 func propertyText(options map[string]string) string {
 	return string(syntax.AppendExpr(nil, schemaview.MapLiteral(options)))
 }

@@ -23,25 +23,30 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Some changes of a layout move no row: a new epoch of keys or of rows that nobody has written to
-// yet, more shards under strategy random, another 'keep' under strategy time, and other 'rows', 'bytes' and 'max'
-// under strategy rollover. They take one or two publications. Before the statement is answered, every door knows of
-// each publication.
+// Some changes of a layout move no row:
+//
+//   - a new epoch of keys or of rows, to which nobody has written yet,
+//   - more shards under strategy random,
+//   - another 'keep' under strategy time, and
+//   - other 'rows', 'bytes' and 'max' under strategy rollover.
+//
+// Such a change takes one or two publications. The door answers the statement when every door knows of each
+// publication.
 
-// These options of ALTER TABLE begin an epoch: from there on, keys or rows have 'shards' shards.
+// These options of ALTER TABLE begin an epoch. From their value on, keys or rows have 'shards' shards.
 const (
 	optionFrom     = "from"
 	optionRowsFrom = "rows_from"
 )
 
-// stillSpare is how long after all doors can know of it an epoch of keys may begin at the
-// earliest.
+// stillSpare is the least time between the moment when all doors can know of an epoch of keys and the beginning
+// of that epoch.
 const stillSpare = time.Minute
 
-// unmoved is an ALTER TABLE that gives a table another layout under which no row moves.
+// unmoved is an ALTER TABLE that gives a table another layout and moves no row.
 type unmoved struct{ relayout }
 
-// alterStill executes an ALTER TABLE in which no row moves. It returns false if rows would move.
+// alterStill executes an ALTER TABLE that moves no row. It returns false, and changes nothing, if rows would move.
 func (c *change) alterStill(ctx context.Context, t *tables.Sharded, declared declaration) (bool, error) {
 	if declared.names(optionChange) {
 		return false, nil // an order for a change in which rows move
@@ -66,7 +71,7 @@ func (c *change) alterStill(ctx context.Context, t *tables.Sharded, declared dec
 	return (&unmoved{relayout{change: c, entry: e, t: t, declared: declared}}).alter(ctx)
 }
 
-// alter executes the ALTER TABLE. It returns false if rows would move.
+// alter executes the ALTER TABLE. It returns false, and changes nothing, if rows would move.
 func (c *unmoved) alter(ctx context.Context) (bool, error) {
 	var next *shard.Layout
 	var check func(context.Context) error
@@ -98,7 +103,8 @@ func (c *unmoved) alter(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-// epoch returns the number of shards that an epoch is declared with.
+// epoch returns the number of shards that the declaration gives an epoch. option is the option that begins the
+// epoch. epoch returns an error if the declaration has options that it must not have beside that one.
 func (d declaration) epoch(option string) (shard.Range, error) {
 	for _, name := range slices.Sorted(maps.Keys(d)) {
 		if name != "shards" && name != option && (name != optionKey || option != optionRowsFrom) {
@@ -115,7 +121,8 @@ func (d declaration) epoch(option string) (shard.Range, error) {
 	return shard.Range{N: l.N}, nil
 }
 
-// keysFrom returns the layout with one more epoch of keys.
+// keysFrom returns the layout with one more epoch of keys. It also returns a function that checks that the table
+// has no rows of keys in the epoch yet.
 func (c *unmoved) keysFrom() (*shard.Layout, func(context.Context) error, error) {
 	r, err := c.declared.epoch(optionFrom)
 	if err != nil {
@@ -152,7 +159,8 @@ func (c *unmoved) keysFrom() (*shard.Layout, func(context.Context) error, error)
 	}, nil
 }
 
-// rowsFrom returns the layout with one more epoch of rows.
+// rowsFrom returns the layout with one more epoch of rows, for the whole table or for one key. It also returns a
+// function that checks that there are no rows in the epoch yet.
 func (c *unmoved) rowsFrom() (*shard.Layout, func(context.Context) error, error) {
 	r, err := c.declared.epoch(optionRowsFrom)
 	if err != nil {
@@ -198,11 +206,12 @@ func (c *unmoved) rowsFrom() (*shard.Layout, func(context.Context) error, error)
 	}, nil
 }
 
-// keysAtOnce is how many physical partitions one request reads.
+// keysAtOnce is how many physical partitions one request reads at most. If more partitions share one token, eachKey
+// raises the limit.
 const keysAtOnce = 1000
 
-// eachKey calls f for the partition keys of a table, each as many times as it has physical
-// partitions.
+// eachKey calls f for each physical partition of a table, with the logical partition key. So it calls f several
+// times for a key in several shards. At the bound between two requests, it may also call f twice for one partition.
 func (c *unmoved) eachKey(ctx context.Context, f func(key [][]byte) error) error {
 	var names []string
 	for _, k := range c.t.Physical.PartitionKey {
@@ -227,7 +236,7 @@ func (c *unmoved) eachKey(ctx context.Context, f func(key [][]byte) error) error
 		}
 		next := rows[len(rows)-1]["evenkeel_token"]
 		if string(next) == string(last) {
-			limit *= 2 // more partitions than that share one token
+			limit *= 2 // at least limit partitions share one token
 		}
 		last = next
 	}
@@ -241,8 +250,8 @@ func logicalKey(t *schema.Table, r catalog.Row) [][]byte {
 	return key
 }
 
-// grows says whether the declaration only gives a table of strategy random more shards, or leaves
-// it unchanged.
+// grows reports whether the declaration only gives a table of strategy random more shards, or repeats a change to
+// more shards that has not ended. It returns an error if the table has so many shards already, or has more.
 func (c *unmoved) grows() (bool, error) {
 	if c.entry.Layout.Strategy != shard.Random || !c.declared.names("shards") {
 		return false, nil
@@ -267,9 +276,9 @@ func (c *unmoved) grows() (bool, error) {
 	return true, nil
 }
 
-// alterLimits changes options on which the shard of a row that is there does not depend: 'keep' under strategy
-// time, and 'rows', 'bytes' and 'max' under strategy rollover. The keeper drops what is older later. It
-// returns false if the declaration changes something else too.
+// alterLimits changes options that do not decide the shard of an existing row: 'keep' under strategy time, and
+// 'rows', 'bytes' and 'max' under strategy rollover. The keeper (package buckets) later drops rows that are older
+// than 'keep'. alterLimits returns false if the declaration changes something else, or nothing.
 func (c *unmoved) alterLimits(ctx context.Context) (bool, error) {
 	asked, _, err := c.asked()
 	if err != nil {
@@ -289,8 +298,8 @@ func (c *unmoved) alterLimits(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-// growRandom gives a table of strategy random more shards. All doors read the new shards before
-// any door writes to them.
+// growRandom gives a table of strategy random more shards. It publishes two layouts, so that all doors read the new
+// shards before any door writes to them.
 func (c *unmoved) growRandom(ctx context.Context) error {
 	n, err := c.declared.epoch("strategy")
 	if err != nil {
@@ -313,7 +322,7 @@ func (c *unmoved) growRandom(ctx context.Context) error {
 	return nil
 }
 
-// publish publishes a layout under which no row moves. It waits until every door uses the layout.
+// publish publishes a layout that moves no row. It waits until every door that holds its lease uses the layout.
 func (c *unmoved) publish(ctx context.Context, next *shard.Layout) error {
 	e, err := c.Catalog.Publish(ctx, c.entry, c.entry.With(next))
 	if errors.Is(err, catalog.ErrChanged) {

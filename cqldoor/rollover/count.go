@@ -24,24 +24,24 @@ type fill struct {
 	fill        shard.Fill // of the layout by which the last write was planned
 	shard       int
 	rows, bytes int64
-	next        float64 // the fullness at which the door looks at the shard again
-	shared      float64 // the fullness that the directory has
-	ready       int64   // microseconds: since when the door would announce the next shard; 0: it would not
+	next        float64 // the fullness by this door's writes at which the door looks at the shard again
+	shared      float64 // the fullness by this door's writes that this door has shared in the directory
+	ready       int64   // microseconds: since then, the door has had reason to announce the next shard; 0: it has none
 	since       int64   // microseconds: the door measures the rate of writes from then on
-	before      float64 // the fullness at that time
+	before      float64 // the fullness by this door's writes at that time
 	said        sum     // from the last read of the directory
 }
 
-// sum is how much other doors have written to a shard of a key.
+// sum holds how much other doors have written to a shard of a key, and how many doors they are.
 type sum struct {
 	shard, doors int
 	rows, bytes  int64
 }
 
-// Fills are the fills of the keys that were written lately. Their number is bounded: a door
-// forgets the keys that were not written for longest.
+// Fills holds the fills of the keys that the door has written lately. Their number is bounded: the door
+// forgets the keys that it has not written for the longest time.
 type Fills struct {
-	parts [16]fillsPart // by hash of the key, so that connections seldom wait for each other
+	parts [16]fillsPart // by hash of table and key, so that connections seldom wait for each other
 }
 
 type fillsPart struct {
@@ -54,7 +54,8 @@ const fillsEach = 2000
 
 var fillSeed = maphash.MakeSeed()
 
-// count counts a write to a shard of a key. It returns the key's fill if it has reached its mark.
+// count counts a write to a shard of a key. If the shard is now so full that the door must look at it, count
+// returns the key's fill. Otherwise it returns nil.
 func (a *Fills) count(w *Tally) *fill {
 	var room [128]byte
 	id := w.table.PhysicalID()
@@ -64,7 +65,7 @@ func (a *Fills) count(w *Tally) *fill {
 	defer f.mu.Unlock()
 	f.fill = w.table.Layout.Fill
 	if w.shard < f.shard {
-		return nil // the store has answered late
+		return nil // the store has answered late: the write is to an earlier shard
 	}
 	if w.shard > f.shard {
 		f.shard, f.rows, f.bytes, f.shared, f.before, f.ready, f.since, f.next = w.shard, 0, 0, 0, 0, 0, w.now, firstLook
@@ -78,7 +79,8 @@ func (a *Fills) count(w *Tally) *fill {
 	return f
 }
 
-// writtenBytes returns the number of bytes of the keys and values of a write. shard.Fill says how full they make a shard.
+// writtenBytes returns the number of bytes of the keys and values of a write. shard.Fill.Part computes from it
+// how full a shard is.
 func writtenBytes(key []byte, b *analysis.BoundWrite) int64 {
 	n := len(key)
 	for _, row := range b.Rows.All() {
@@ -95,7 +97,7 @@ func writtenBytes(key []byte, b *analysis.BoundWrite) int64 {
 // firstLook is the fullness at which a door first looks at a shard.
 const firstLook = 0.125
 
-// of returns the fill of a key.
+// of returns the fill of a key. If there is none, it makes one. name is the table's id and then the key.
 func (p *fillsPart) of(table [16]byte, name []byte, now int64) *fill {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +118,7 @@ func (p *fillsPart) of(table [16]byte, name []byte, now int64) *fill {
 	return f
 }
 
-// All returns the fills. No write may be under way.
+// All returns the fills. The caller must make sure that no write is in flight.
 func (a *Fills) All() (out []*fill) {
 	for i := range a.parts {
 		p := &a.parts[i]
@@ -135,8 +137,8 @@ func (a *Fills) All() (out []*fill) {
 	return out
 }
 
-// Tally is a write to the current shard of a key. The door counts it when the store has carried it out:
-// before that, the door does not know whether the client has the right to write.
+// Tally is a write to the current shard of a key. The door counts the write when the store has carried it out.
+// Before that, the door does not know whether the client has the right to write.
 type Tally struct {
 	table *plan.Table
 	key   []byte
@@ -145,7 +147,8 @@ type Tally struct {
 	now   int64 // microseconds
 }
 
-// Count counts a write that the store has carried out. It wakes Run if the write has made a fill due.
+// Count counts a write that the store has carried out. If the door must now look at the key's shard, Count wakes
+// Run.
 func (o *Rollovers) Count(t *Tally) {
 	f := o.Fills.count(t)
 	if f == nil {
@@ -160,8 +163,7 @@ func (o *Rollovers) Count(t *Tally) {
 	}
 }
 
-// Counting is the premise of a write to one shard. It counts the write when the store has carried it
-// out.
+// Counting is the premise of a write to one shard. It counts the write when the store has carried the write out.
 type Counting struct {
 	*request.Statement
 	Tally     *Tally
@@ -174,8 +176,8 @@ func (c *Counting) Holds(at *wire.Arrival) bool {
 	return c.Statement.Holds(at)
 }
 
-// tableOf returns a table of strategy rollover of the present State, by the id of its physical table, and
-// whether its layout is being changed.
+// tableOf returns the table of strategy rollover in the present State whose physical table has the given id. It
+// returns nil if there is none. changing reports whether the table's layout is being changed.
 func (o *Rollovers) tableOf(id [16]byte) (t *plan.Table, changing bool) {
 	for _, all := range o.x.State.Load().Tables {
 		for _, t := range all {
@@ -189,8 +191,8 @@ func (o *Rollovers) tableOf(id [16]byte) (t *plan.Table, changing bool) {
 	return nil, false
 }
 
-// Leave runs at the door's end. It writes the counts that this door has not shared yet to the directory,
-// where the remaining doors read them.
+// Leave shares this door's counts before the door stops. It writes them to the directory, where the remaining
+// doors read them. It leaves out a count if the part that is not shared yet is less than worthSharing.
 func (o *Rollovers) Leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), tables.LeaveLimit)
 	defer cancel()
@@ -206,5 +208,5 @@ func (o *Rollovers) Leave() {
 	}
 }
 
-// worthSharing is the least part of a shard that a door which ends shares.
+// worthSharing is the least part of a shard that a stopping door shares.
 const worthSharing = 0.1

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rollover gives partition keys of strategy rollover their next shards. It counts what the
-// door writes to the current shards, and announces and opens further ones (rollover.go).
+// Package rollover adds shards to the partition keys of tables of strategy rollover. It counts the rows and
+// bytes that the door writes to the current shards (count.go), and announces and opens further shards (open.go).
+// The file rollover.go describes the steps.
 //
 // It imports catalog, cql/analysis, cql/wire, cqldoor/internal/rule, cqldoor/mover, cqldoor/plan,
 // cqldoor/request, cqldoor/tables, registry and shard.

@@ -8,8 +8,9 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// Draw returns the shard for a write that only adds. stamp is the timestamp of the write, and now is the present
-// time, both in microseconds. If the write goes to an earlier shard than the current one, Draw returns no tally.
+// Draw returns the shard for a write that only adds, and the tally with which the door counts the write. stamp is
+// the timestamp of the write, and now is the present time, both in microseconds. If the write goes to an earlier
+// shard than the current one, Draw returns no tally.
 func (o *Rollovers) Draw(t *plan.Table, key []byte, b *analysis.BoundWrite, stamp, now int64) (int, *Tally) {
 	if !rule.On(rule.OpenedBeforeWritten) {
 		return t.Layout.Rolled.Shards(key), nil

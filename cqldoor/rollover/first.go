@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// This file gives the keys of a table their first shards, for the mover that gives the table strategy
-// rollover. The mover says when.
+// When a mover gives a table strategy rollover, it calls the methods in this file. They give the keys of the table
+// their first shards. The mover decides when.
 
 var _ mover.Rollovers = (*Rollovers)(nil)
 
@@ -25,8 +25,9 @@ func (o *Rollovers) Rolled(table [16]byte) *shard.Rolled {
 	return nil
 }
 
-// Written implements mover.Rollovers. While the lease holds, this door knows every shard that is open: the door
-// that opened it had announced it a lease before. After that it reads the log again.
+// Written implements mover.Rollovers. While the lease holds, this door knows every open shard, because the door
+// that opened the shard announced it at least one lease earlier. If the lease has ended, Written reads the log
+// again.
 func (o *Rollovers) Written(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
 	if o.x.Doors.Lease.Holds() {
 		return o.Rolled(table), nil
@@ -49,8 +50,8 @@ func (o *Rollovers) Announce(ctx context.Context, table [16]byte, key []byte, n 
 	})
 }
 
-// Open implements mover.Rollovers. Deletions that do not reach the shards were sent before the mover's barrier.
-// Clients' cells go to the shards only if they are later than all of these deletions.
+// Open implements mover.Rollovers. Doors have sent all deletions that do not reach the shards before the mover's
+// barrier. A client's cell goes to the shards only if its timestamp is later than those of all these deletions.
 func (o *Rollovers) Open(ctx context.Context, table [16]byte, key []byte, n int) error {
 	return o.append(ctx, table, func(has *shard.Rolled) *catalog.Rollover {
 		open, closed := has.Timeless(key)
@@ -62,7 +63,9 @@ func (o *Rollovers) Open(ctx context.Context, table [16]byte, key []byte, n int)
 	})
 }
 
-// append appends entries to a table's log until next, which gets the shards by all entries, returns nil.
+// append appends entries to a table's log. Before each one, it reads the log and passes the shards of the table's
+// keys to next. next returns the entry, or nil if there is nothing more to append. append returns errAppends if
+// other doors were faster several times (appends).
 func (o *Rollovers) append(ctx context.Context, table [16]byte, next func(*shard.Rolled) *catalog.Rollover) error {
 	for failed := 0; failed < appends; {
 		o.reading.Lock()

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// leastStep is the least part of a shard that this door writes between two looks at it, and
-// stepAmongDoors the largest one if there are other doors.
+// Between two looks at a shard, this door writes at least the part leastStep of the shard. If there are other
+// doors, it writes at most the part stepAmongDoors.
 const (
 	leastStep      = 1.0 / 128
 	stepAmongDoors = 1.0 / 32
 )
 
-// look estimates how full the current shard of a key is, with what the other doors have shared.
-// It announces the next shard if the current one will be full when the next can be opened.
-// Otherwise it shares this door's counts, if the door has written much and there are other doors. It
-// sets the next mark.
+// look estimates how full the current shard of a key is. The estimate includes the counts that other doors have
+// shared. If the current shard will be full when the next one can be opened, look announces the next shard.
+// Otherwise it shares this door's counts if the door has written much and there are other doors. It sets the
+// fullness at which the door looks again. It returns an error if the directory cannot be read or written.
 func (o *Rollovers) look(ctx context.Context, f *fill) (err error) {
 	doors, rank := o.Doors()
 	t, changing := o.tableOf(f.table)
 	if t == nil {
-		return nil // it was dropped
+		return nil // the table was dropped
 	}
-	// A mover shares what it copies to the table.
+	// While the layout changes, a mover shares the counts of the rows that it copies to the table.
 	said, err := o.said(ctx, f, doors > 1 || changing)
 	if err != nil {
 		f.mu.Lock()
-		f.next = 0 // it is tried again
+		f.next = 0 // the next write makes the fill due again
 		f.mu.Unlock()
 		return err
 	}
@@ -40,11 +40,12 @@ func (o *Rollovers) look(ctx context.Context, f *fill) (err error) {
 	now := o.x.Opts.Now().UnixMicro()
 	at, rows, bytes := f.shard, f.rows, f.bytes
 	own := f.fill.Part(rows, bytes)
-	share := 2.0 / float64(3*doors) // so many directory writes that, with the two of the next shard, there are two for each door
+	// With this share, a shard takes about two directory writes for each door. Two of them are for the next shard.
+	share := 2.0 / float64(3*doors)
 	estimate, others := own, 0
 	if said.shard == at {
 		others = min(said.doors, doors-1)
-		// Each other door that writes has on average half of a share that it has not shared.
+		// On average, each other door that writes has half a share that it has not shared yet.
 		estimate += f.fill.Part(said.rows, said.bytes) + float64(others)*share/2
 	}
 	// A door that has shared nothing may have written as much as this one, or nothing.
@@ -52,7 +53,7 @@ func (o *Rollovers) look(ctx context.Context, f *fill) (err error) {
 	lead := o.lead().Microseconds()
 	rest := 1 - estimate
 	if lead > 0 {
-		passed := max(now-f.since, lead/4) // a burst of a moment does not last
+		passed := max(now-f.since, lead/4) // a very short burst does not last
 		rest -= (own - f.before) * float64(1+others) * float64(lead) / float64(passed)
 		if now-f.since > lead {
 			f.since, f.before = now, own
@@ -77,7 +78,7 @@ func (o *Rollovers) look(ctx context.Context, f *fill) (err error) {
 	toShare := doors > 1 && own-f.shared >= share
 	f.next = own + max(rest/float64(2*(1+others)), leastStep)
 	if doors > 1 {
-		f.next = min(f.next, own+stepAmongDoors) // other doors write too, and may share it at any time
+		f.next = min(f.next, own+stepAmongDoors) // other doors write too, and may share their counts at any time
 	}
 	f.mu.Unlock()
 	switch {
@@ -90,7 +91,7 @@ func (o *Rollovers) look(ctx context.Context, f *fill) (err error) {
 	}
 	f.mu.Lock()
 	if err != nil {
-		f.next = own // it is tried again
+		f.next = own // the next write makes the fill due again
 	} else if toShare && !due && f.shard == at {
 		f.shared = own
 	}
@@ -98,8 +99,9 @@ func (o *Rollovers) look(ctx context.Context, f *fill) (err error) {
 	return err
 }
 
-// said returns how much other doors have written to the shard of a fill, by the directory. An earlier
-// run of this door counts as another door. If nobody else shares counts now, said reads them once.
+// said returns how much other doors have written to the shard of a fill, as the directory says. An earlier
+// run of this door counts as another door. others reports whether anybody else may share counts now. If not,
+// said reads the directory only once for each shard.
 func (o *Rollovers) said(ctx context.Context, f *fill, others bool) (sum, error) {
 	f.mu.Lock()
 	at, said := f.shard, f.said
@@ -124,7 +126,7 @@ func (o *Rollovers) said(ctx context.Context, f *fill, others bool) (sum, error)
 }
 
 // Doors returns how many doors are alive, and how many of them come before this one in the order of
-// their ids. Later ones announce a shard later, so that seldom two try it.
+// their ids. Doors that come later announce a shard later, so that two doors seldom try at the same time.
 func (o *Rollovers) Doors() (n, before int) {
 	seen := o.x.Doors.Beaten.Load()
 	if seen == nil {
@@ -142,7 +144,8 @@ func (o *Rollovers) Doors() (n, before int) {
 	return max(1, n), before
 }
 
-// lead returns how long after the announcement of a shard the doors write to it.
+// lead returns the time between the announcement of a shard and the first writes to it. It returns 0 if there is
+// no other door.
 func (o *Rollovers) lead() time.Duration {
 	if o.x.Doors.Member == nil {
 		return 0

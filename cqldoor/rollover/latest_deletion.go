@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// LatestDeletion returns the latest timestamp of a deletion on a table. If this door has sent none, its
-// value is first.
+// LatestDeletion returns the latest timestamp, in microseconds, of a deletion on a table. The caller may raise it.
+// If no timestamp is known yet, LatestDeletion starts with first. table is the id of the physical table.
 func (o *Rollovers) LatestDeletion(table [16]byte, first int64) *atomic.Int64 {
 	latest, ok := o.deleted.Load(table)
 	if !ok {
@@ -21,9 +21,8 @@ func (o *Rollovers) LatestDeletion(table [16]byte, first int64) *atomic.Int64 {
 	return latest.(*atomic.Int64)
 }
 
-// AssumeDeletions is called at the door's start. An earlier run of the door may have sent deletions with
-// timestamps ahead of its clock. So AssumeDeletions takes the highest possible one as the latest
-// timestamp of a deletion on each table of v.
+// AssumeDeletions sets the latest timestamp of a deletion on each table of v to the highest possible one. The door
+// calls it when it starts. An earlier run of the door may have sent deletions with timestamps ahead of its clock.
 func (o *Rollovers) AssumeDeletions(v *tables.View) {
 	now := o.x.Clock.Now().UnixMicro()
 	for _, tables := range v.Tables {

@@ -17,11 +17,11 @@ import (
 // readLog holds what this door has read of a table's log.
 type readLog struct {
 	next   int           // the number of the first entry that it has not read
-	rolled *shard.Rolled // the shards of the table's keys by the entries before
+	rolled *shard.Rolled // the shards of the table's keys by the entries before next
 }
 
-// catchUp reads the entries of a table's log that this door has not read, and returns the shards of the
-// table's keys by all entries. The caller holds reading.
+// catchUp reads the entries of a table's log that this door has not read. It returns the shards of the table's
+// keys by all entries. The caller holds reading.
 func (o *Rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled, error) {
 	l := o.logs[table]
 	if l == nil {
@@ -58,8 +58,8 @@ func (o *Rollovers) catchUp(ctx context.Context, table [16]byte) (*shard.Rolled,
 	return l.rolled, nil
 }
 
-// apply applies an entry of a table's log to the shards of the table's keys, and to closed. It returns
-// false if the entry cannot follow the earlier ones.
+// apply applies an entry of a table's log to the shards of the table's keys, and to closed. It reports whether
+// the entry can follow the earlier ones.
 func (o *Rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover) bool {
 	at := KeyShard{table, string(r.Key), r.Shard}
 	o.mu.Lock()
@@ -78,8 +78,8 @@ func (o *Rollovers) apply(to *shard.Rolling, table [16]byte, r *catalog.Rollover
 	return to.Announce(r.Key, r.Shard, *r.From)
 }
 
-// OfEntries catches up with the logs of the entries of strategy rollover, and returns the shards of their
-// keys by the physical tables' ids. It forgets the logs of other tables.
+// OfEntries reads the new entries in the logs of the tables of strategy rollover. It returns the shards of their
+// keys, by the id of the physical table. It forgets the logs of other tables.
 func (o *Rollovers) OfEntries(ctx context.Context, entries []*catalog.Entry) (map[[16]byte]*shard.Rolled, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
@@ -110,8 +110,9 @@ func (o *Rollovers) OfEntries(ctx context.Context, entries []*catalog.Entry) (ma
 	return out, nil
 }
 
-// CatchUpAll reads the new entries of all logs. If there are any, it publishes a new State. Without a
-// log it does not wait for a refresh that runs. tables.Schemas calls it about once a second (cqldoor/tables/poll.go).
+// CatchUpAll reads the new entries of all logs. If there are any, it publishes a new State. If no table has strategy
+// rollover, it returns at once and does not wait for a running refresh. tables.Schemas calls it about once a second
+// (cqldoor/tables/poll.go).
 func (o *Rollovers) CatchUpAll(ctx context.Context) error {
 	if !rollsOver(o.x.State.Load()) {
 		return nil
@@ -135,7 +136,7 @@ func (o *Rollovers) CatchUpAll(ctx context.Context) error {
 	})
 }
 
-// rollsOver says whether a table of a state has strategy rollover.
+// rollsOver reports whether a table of a state has strategy rollover, or a change gives it that strategy.
 func rollsOver(s *tables.State) bool {
 	for _, keyspace := range s.Tables {
 		for _, t := range keyspace {
@@ -147,14 +148,14 @@ func rollsOver(s *tables.State) bool {
 	return false
 }
 
-// Next returns the number of the first entry of a table's log that this door has not read, and how many
-// shards a key has by the entries before.
+// Next returns the number of the first entry of a table's log that this door has not read. It also returns how
+// many shards a key has by the earlier entries.
 func (o *Rollovers) Next(table [16]byte, key string) (next, has int) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
 	l := o.logs[table]
 	if l == nil {
-		return 0, 0 // it was dropped
+		return 0, 0 // the table was dropped
 	}
 	return l.next, l.rolled.Shards([]byte(key))
 }

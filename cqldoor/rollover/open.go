@@ -14,8 +14,6 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// This file announces and opens shards (see rollover.go).
-
 // Run announces and opens shards until ctx is done.
 func (o *Rollovers) Run(ctx context.Context) {
 	tick := time.NewTicker(o.x.Doors.LookEvery())
@@ -35,8 +33,8 @@ func (o *Rollovers) Run(ctx context.Context) {
 	}
 }
 
-// Step looks at the fills that are due, which may announce shards, and opens the announced shards that
-// every door knows.
+// Step looks at the fills that are due. If a shard will soon be full, it announces the key's next shard. Then it
+// opens the shards that this door has announced and every door knows. It returns the first error.
 func (o *Rollovers) Step(ctx context.Context) error {
 	o.mu.Lock()
 	due := o.due
@@ -69,7 +67,7 @@ func (o *Rollovers) Step(ctx context.Context) error {
 	return nil
 }
 
-// addAnnounced has the State get the shards that this door has announced since the last call.
+// addAnnounced adds the shards that this door has announced since the last call to the State.
 func (o *Rollovers) addAnnounced(ctx context.Context) error {
 	var unknown []*announcement
 	o.mu.Lock()
@@ -93,13 +91,13 @@ func (o *Rollovers) addAnnounced(ctx context.Context) error {
 	return nil
 }
 
-// appends is how often a door tries to append an entry while other doors append theirs.
+// appends is the largest number of attempts to append an entry while other doors append theirs.
 const appends = 8
 
-// errAppends says that every try has failed.
+// errAppends says that every attempt has failed.
 var errAppends = errors.New("other doors write the directory of rollovers all the time")
 
-// AnnounceNext announces shard n of a key, unless it was announced already.
+// AnnounceNext announces shard n of a key, unless a door has announced it already.
 func (o *Rollovers) AnnounceNext(ctx context.Context, table [16]byte, key string, n int) error {
 	for range appends {
 		began := o.x.Doors.Lease.Now()
@@ -144,7 +142,7 @@ func (o *Rollovers) OpenNext(ctx context.Context, at KeyShard) error {
 	return errAppends
 }
 
-// opening returns an opening for a shard that is about to be announced.
+// opening returns the opening for a shard that this door will announce now, in microseconds.
 func (o *Rollovers) opening(table [16]byte) int64 {
 	now := o.x.Clock.Now().UnixMicro()
 	if o.x.Doors.Member != nil {
@@ -157,7 +155,7 @@ func (o *Rollovers) opening(table [16]byte) int64 {
 }
 
 // ripe returns the shards that this door has announced and may open now, because every door knows them.
-// It forgets those that must stay closed.
+// It forgets the announced shards that must stay closed.
 func (o *Rollovers) ripe() []KeyShard {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -168,8 +166,8 @@ func (o *Rollovers) ripe() []KeyShard {
 			continue
 		}
 		if o.x.Doors.Member == nil {
-			// There is no other door, and this door's State has the shard. The door repeats a deletion that
-			// is under way and was planned on an older State. It has noted the timestamps of the others.
+			// There is no other door, and this door's State has the shard. If a deletion is in flight and was
+			// planned on an older State, the door repeats it. The door has noted the timestamps of all others.
 			a.safe = o.LatestDeletion(at.Table, math.MinInt64).Load() < a.from || !rule.On(rule.NothingFromTheFuture)
 			if !a.safe {
 				o.Margin.Store(min(2*o.Margin.Load(), 2*int64(o.AheadOfClock)))
@@ -178,7 +176,7 @@ func (o *Rollovers) ripe() []KeyShard {
 		switch {
 		case !a.safe:
 			delete(o.announced, at)
-			o.closed[at] = time.Time{} // the next one is announced at once
+			o.closed[at] = time.Time{} // so the door may announce the next shard at once (see pending)
 		case now.Sub(a.stored) >= wait:
 			out = append(out, at)
 		}
@@ -187,9 +185,9 @@ func (o *Rollovers) ripe() []KeyShard {
 	return out
 }
 
-// pending reports whether a door will still open a shard that the State has as announced and not open.
-// A door that has not opened its shard in time is gone. A shard that is not in closed was opened just
-// now, and the next State will have it as open. The caller holds mu.
+// pending reports whether a shard will still be opened that is announced and not open in the State. If a door has
+// not opened its shard in time, pending takes the door as gone. If a shard is not in closed, a door has opened it
+// just now, and the next State will have it as open. The caller holds mu.
 func (o *Rollovers) pending(at KeyShard) bool {
 	if o.announced[at] != nil {
 		return true
@@ -198,7 +196,8 @@ func (o *Rollovers) pending(at KeyShard) bool {
 	return !known || o.x.Doors.Lease.Now().Sub(since) < 3*o.leaseAndDrift()
 }
 
-// leaseAndDrift returns how long another door may use an older directory, measured by this door's clock.
+// leaseAndDrift returns how long another door may use an older directory, measured by this door's clock. It
+// returns 0 if there is no other door.
 func (o *Rollovers) leaseAndDrift() time.Duration {
 	if o.x.Doors.Member == nil {
 		return 0

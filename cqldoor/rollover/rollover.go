@@ -11,61 +11,61 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 )
 
-// Under strategy rollover, each partition key has a current shard. An insert or update goes there,
-// unless it is one that must reach all shards of the key (see write.Placer). When a door estimates that
-// the current shard will soon be full (fullness.go), it adds the next shard in two steps:
+// Under strategy rollover, each partition key has a current shard. An insert or update goes there, unless it
+// must reach all shards of the key (see write.Placer). When a door estimates that the current shard will soon
+// be full (fullness.go), it adds the next shard in two steps:
 //
-//  1. It announces the shard: it appends an entry with the shard's opening to the directory
+//  1. The door announces the shard. It appends an entry with the shard's opening to the directory
 //     (catalog.Rollovers). The opening is a time in the future. Every door reads new entries when it
 //     renews its lease, so one lease later every door knows the shard. A door that knows the shard
-//     reads it, and sends it each deletion whose timestamp is not before the opening.
-//  2. It marks the shard open: it appends a second entry. The shard is then the current one for writes
-//     whose timestamp is not before the opening, as soon as the writing door's clock has passed the
+//     reads it. Such a door also sends the shard each deletion whose timestamp is not before the opening.
+//  2. The door marks the shard open. It appends a second entry. When the clock of a writing door has passed
+//     the opening, the shard is the current one for that door's writes whose timestamp is not before the
 //     opening. Writes with an earlier timestamp go to an earlier shard.
 //
-// A deletion must reach every cell that it deletes. Doors that do not know the shard do not send their
-// deletions to it. This is safe if all these deletions are older than the opening: they have nothing to
-// delete in the shard. So the announcing door adds to its clock
+// A deletion must reach every cell that it deletes. A door that does not know the shard does not send its
+// deletions to it. This is safe if all these deletions are older than the opening, because then there is
+// nothing in the shard for them to delete. So the opening is the announcing door's clock plus
 //
-//   - announcing, in which the store must have stored the announcement,
-//   - one lease, after which every door knows the shard,
-//   - clockSkew, by which the store's clock may be ahead as another door knows it (StoreClock), and
-//   - AheadOfClock, by which a deletion's timestamp may be ahead of that.
+//   - announcing, in which the store must store the announcement,
+//   - one lease, after which every door knows the shard (leaseAndDrift),
+//   - clockSkew, by which another door's estimate of the store's clock may be ahead (tables.StoreClock), and
+//   - AheadOfClock, by which a deletion's timestamp may be ahead of that estimate.
 //
 // If the store takes longer than announcing, the opening is too early. The door then never opens that
 // shard, and announces another one.
 //
-// If a table with rows gets strategy rollover, a key begins with several shards, to which the mover copies cells
-// of any time. The mover announces and opens them (first.go), while there are no cells in them.
+// If a table with rows gets strategy rollover, a key begins with several shards. The mover copies cells of any
+// time to them. It announces and opens these shards (first.go) while there are no cells in them.
 //
 // A plan.Table holds a snapshot of the directory. When the directory changes, the door publishes a new
-// State. After an answer, the door repeats a request that it had planned on the old State, but only if
-// the request may have missed a shard (package request). So a new shard of one key does not disturb requests
-// on other keys.
+// State. If a request was planned on the old State and may have missed a shard, the door repeats it after the
+// answer (package request). The door does not repeat other requests. So a new shard of one key does not disturb
+// requests on other keys.
 
 const (
 	// announcing is how long the store may take to store an announcement.
 	announcing = time.Second
 
-	// clockSkew is the largest difference between the store's times as two doors know them.
+	// clockSkew is the largest difference between two doors' estimates of the store's time.
 	clockSkew = time.Second
 
 	// openingMargin is the first value of Rollovers.Margin.
 	openingMargin = 20 * time.Millisecond
 )
 
-// Rollovers announces and opens shards of tables of strategy rollover.
+// Rollovers announces and opens the shards of tables of strategy rollover.
 type Rollovers struct {
 	x         *tables.Schemas
 	Catalogue *catalog.Rollovers
 	Fills     Fills
 	wake      chan struct{} // wakes Run: due has a new element
 
-	Announcing   time.Duration // the constants, which tests change
+	Announcing   time.Duration // these three have the values of the constants; tests change them
 	AheadOfClock time.Duration
 	ClockSkew    time.Duration
 
-	Margin atomic.Int64 // nanoseconds: how far an opening is ahead of the clock if there is no other door
+	Margin atomic.Int64 // nanoseconds by which an opening is ahead of the clock if there is no other door
 
 	reading sync.Mutex            // locked after tables.Schemas.refreshes and before mu
 	logs    map[[16]byte]*readLog // by the physical table's id; guarded by reading
@@ -73,9 +73,9 @@ type Rollovers struct {
 	mu        sync.Mutex
 	due       []*fill                    // the fills that Run must look at
 	announced map[KeyShard]*announcement // the shards that this door has announced and not opened yet
-	closed    map[KeyShard]time.Time     // the shards that any door has announced and none has opened: when this door read the announcement
+	closed    map[KeyShard]time.Time     // when this door read the announcement of a shard that no door has opened
 
-	loggedFull sync.Map // table ids: this door has logged that a key of the table may have no further shard
+	loggedFull sync.Map // physical table's id: this door has logged that a key of the table may have no further shard
 	deleted    sync.Map // physical table's id → *atomic.Int64: the latest timestamp of a deletion that this door has sent
 }
 
@@ -89,12 +89,12 @@ type KeyShard struct {
 // announcement is an announcement that this door has appended to the directory.
 type announcement struct {
 	from    int64     // the opening
-	stored  time.Time // when the store had stored it
-	safe    bool      // deletions that do not reach the shard are older than the opening
+	stored  time.Time // when the store answered that it has stored the announcement
+	safe    bool      // all deletions that do not reach the shard are older than the opening
 	inState bool      // this door's State has the shard
 }
 
-// New returns the rollovers of a door, which read the tables in x.
+// New returns the Rollovers of a door. They serve the tables in x.
 func New(x *tables.Schemas) *Rollovers {
 	var door [16]byte
 	if uuid := x.Opts.UUID; uuid != nil {
@@ -107,5 +107,5 @@ func New(x *tables.Schemas) *Rollovers {
 	return o
 }
 
-// AheadOfClock is how far the timestamp of a deletion may be ahead of the store's time as the door knows it.
+// AheadOfClock is how far the timestamp of a deletion may be ahead of the door's estimate of the store's time.
 const AheadOfClock = 2 * time.Second

@@ -17,8 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 )
 
-// Describe sends a DESCRIBE to the backend and changes its answer: it rewrites the statements of
-// sharded tables and leaves out the rows of the catalogue.
+// Describe sends a DESCRIBE to the store and changes the answer. It rewrites the CREATE TABLE of each
+// sharded table, and leaves out the rows of the catalogue and of tables that clients do not see.
 func (x *Viewer) Describe(ctx context.Context, req *cqldoor.Request, text string, params *wire.Params) error {
 	if err := x.Schemas.RefreshIfChanged(ctx); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (x *Viewer) Describe(ctx context.Context, req *cqldoor.Request, text string
 	return resp.Reply(req, w.Finish())
 }
 
-// unquoted returns a name as DESCRIBE shows it, without its quotes.
+// unquoted returns a name without the quotes that DESCRIBE may put around it.
 func unquoted(name string) string {
 	if len(name) >= 2 && name[0] == '"' {
 		return strings.ReplaceAll(name[1:len(name)-1], `""`, `"`)
@@ -105,9 +105,10 @@ func unquoted(name string) string {
 	return name
 }
 
-// logicalStatement returns the CREATE TABLE of a logical table, made from that of its physical
-// table. The columns are the logical ones. The options are those that the backend writes,
-// whatever its release, followed by write_sharding if the table is sharded.
+// logicalStatement returns the CREATE TABLE of a logical table. text is the CREATE TABLE of its
+// physical table, as the store wrote it. logicalStatement replaces the columns by the logical ones,
+// and adds write_sharding if the table is sharded. It keeps the options as text, so they fit every
+// release of the store. If it does not find the physical columns in text, it makes the whole statement.
 func logicalStatement(text string, physical, logical *schema.Table) string {
 	for _, internals := range []bool{false, true} {
 		rest, ok := strings.CutPrefix(text, columnsOf(physical, internals))
@@ -125,13 +126,15 @@ func logicalStatement(text string, physical, logical *schema.Table) string {
 	return describe.Table(logical, strings.Contains(text, " WITH ID = "))
 }
 
-// columnsOf returns a CREATE TABLE up to the beginning of its options.
+// columnsOf returns the beginning of a CREATE TABLE, up to its options. For internals, see
+// describe.Table.
 func columnsOf(t *schema.Table, internals bool) string {
 	head, _, _ := strings.Cut(describe.Table(t, internals), "\n) WITH ")
 	return head + "\n)"
 }
 
-// statementEnd returns the index of the semicolon that ends the first statement of a text.
+// statementEnd returns the index of the semicolon that ends the first statement of a text, or the
+// text's length if there is none.
 func statementEnd(text string) int {
 	quoted := false
 	for i := range len(text) {

@@ -2,11 +2,11 @@
 
 package schemaview
 
-// For system.local, system.peers and system.peers_v2 the door executes the statement itself: on
-// the row of the store's node, with the door's own cells in it, and on one row for each other
-// door.
+// The door itself executes a statement on system.local, system.peers or system.peers_v2. For
+// system.local it uses the row of the store's node, with the door's own cells in it. For the other
+// two it uses one row for each other door.
 
-// nodeRows reads the rows of such a table.
+// nodeRows returns the selected rows of such a table.
 func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 	table := f.sel.Table.Name
 	var out []partitionRows
@@ -21,7 +21,7 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 		for name, at := range f.sel.position {
 			cells[at] = row[name]
 		}
-		// If the statement asks for the times of cells, there are none.
+		// The statement may ask for the times of cells. These rows have none.
 		for _, at := range f.sel.times {
 			for len(cells) < at+2 {
 				cells = append(cells, nil)
@@ -32,8 +32,9 @@ func (f *schemaFetch) nodeRows() ([]partitionRows, error) {
 	return out, nil
 }
 
-// lookAtDoors reads the doors' rows if, by what this door knows, they use another version of the schema than
-// the store has. Drivers wait until all doors use the same one. The rows show this without delay.
+// lookAtDoors reads the doors' rows anew if, by this door's knowledge, another door does not use the store's
+// version of the schema. Drivers wait until the rows show the same version for all doors. The new rows show
+// it without delay.
 func (f *schemaFetch) lookAtDoors() error {
 	d := f.Doors
 	if d.Member == nil {
@@ -61,7 +62,7 @@ func (f *schemaFetch) localCells(cells [][]byte) [][]byte {
 	return out
 }
 
-// selected says whether a row belongs to a partition that the statement reads.
+// selected reports whether the statement reads the partition with this partition key.
 func (f *schemaFetch) selected(key []byte) bool {
 	if f.bound.Scan {
 		return inTokens(f.bound.Tokens, key)

@@ -22,8 +22,8 @@ import (
 	"github.com/evenkeel/evenkeel/partitioner"
 )
 
-// Viewer shows clients the schema and the nodes as if sharded tables were plain ones. It executes
-// SELECTs from system tables, and changes the store's answers to DESCRIBE.
+// Viewer shows clients the schema as if sharded tables were plain ones, and the doors as the nodes. It
+// executes SELECTs from system tables, and changes the store's answers to DESCRIBE.
 type Viewer struct {
 	Schemas *tables.Schemas
 	View    *atomic.Pointer[tables.View]
@@ -31,24 +31,24 @@ type Viewer struct {
 	Cache   *request.PlanCache
 	Binder  *request.Binder
 	System  map[string]*schema.Keyspace // the system keyspaces as the store has them; set by Start
-	Longest int                         // see MaxResult
+	Longest int                         // most bytes of rows in a result, see request.MaxResult
 }
 
-// Some system tables show sharded tables or the catalogue (see hides). The door reads such a
-// table whole, or the keyspaces that the statement names, and leaves out what is hidden. Then it
-// executes the statement on the remaining rows itself. So every projection, filter, aggregate and
-// page is right.
+// Some system tables show sharded tables, the catalogue or the nodes (see tables.Hides). The door reads
+// such a table whole, or only the keyspaces that the statement names. It leaves out the hidden rows.
+// Then it executes the statement itself on the remaining rows. So every projection, filter, aggregate
+// and page is right.
 
 // schemaSelect is a SELECT from such a table. It is immutable.
 type schemaSelect struct {
 	*analysis.Select
 	id         [16]byte
 	metadataID [16]byte
-	fetch      string // reads the table, without WHERE
-	times      []int  // for each of Fetch, index of its writetime and ttl among the cells; -1: none
-	key        int    // index of the partition key (a keyspace's name or a node) among the cells
-	clustering []int  // indexes of the clustering columns among the cells
-	position   map[string]int
+	fetch      string         // reads the table, without WHERE
+	times      []int          // for each of Fetch, index of its writetime among the cells, before its ttl; -1: none
+	key        int            // index of the partition key (a keyspace's name or a node) among the cells
+	clustering []int          // indexes of the clustering columns among the cells
+	position   map[string]int // index of each column among the cells, by name
 }
 
 // newSchemaSelect analyses a SELECT.
@@ -129,10 +129,10 @@ func (x *Viewer) ServeSelect(ctx context.Context, req *cqldoor.Request, keyspace
 	})
 }
 
-// selectRows executes a SELECT and answers. metadataID is the id in an EXECUTE of v5, nil for a
-// QUERY.
+// selectRows executes a SELECT and sends the result. metadataID is the id in an EXECUTE of protocol
+// v5. It is nil for a QUERY.
 func (x *Viewer) selectRows(ctx context.Context, req *cqldoor.Request, s *schemaSelect, params *wire.Params, metadataID []byte) error {
-	// The rows of nodes do not depend on what the door has read of the schema. To read it takes long if it
+	// The rows of nodes do not depend on the door's copy of the schema. A refresh takes long if the schema
 	// has many columns.
 	if !tables.ShowsNodes(s.Table.Keyspace, s.Table.Name) {
 		if err := x.Schemas.RefreshIfChanged(ctx); err != nil {
@@ -190,7 +190,7 @@ func (x *Viewer) selectRows(ctx context.Context, req *cqldoor.Request, s *schema
 	return f.answer.Reply(req, w.Finish())
 }
 
-// metadata returns a result's metadata, without the columns if the client knows them.
+// metadata returns a result's metadata. It leaves out the columns if the client knows them.
 func (s *schemaSelect) metadata(v wire.Version, params *wire.Params, metadataID []byte) wire.Metadata {
 	m := request.EncodeColumns(v, s.Table, s.Columns)
 	switch changed := v >= wire.V5 && metadataID != nil && string(metadataID) != string(s.metadataID[:]); {
@@ -203,8 +203,8 @@ func (s *schemaSelect) metadata(v wire.Version, params *wire.Params, metadataID 
 	return m
 }
 
-// state returns the paging state of a page that starts at a row of the result. The schema is read
-// again for each page; drivers read it in one page.
+// state returns the paging state of a page that starts at a row of the result. The door reads the
+// table again for each page. Drivers read the schema in one page.
 func (s *schemaSelect) state(row int) []byte {
 	return binary.BigEndian.AppendUint32(slices.Clone(s.id[:]), uint32(row))
 }
@@ -220,18 +220,18 @@ func (s *schemaSelect) resume(state []byte) (int, error) {
 // schemaFetch reads the rows for one execution.
 type schemaFetch struct {
 	*Viewer
-	before      *tables.View // the view from before the rows were read
+	before      *tables.View // the view that the door had before it read the rows
 	ctx         context.Context
 	req         *cqldoor.Request
 	sel         *schemaSelect
 	bound       *analysis.BoundSelect
 	consistency wire.Consistency
-	answer      request.Answer // the backend's first answer, for its warnings
+	answer      request.Answer // the store's first answer, for its warnings
 }
 
 // schemaRow is a row as a statement's expressions see it.
 type schemaRow struct {
-	at    [][]byte // its clustering key
+	at    [][]byte // the row's clustering key
 	cells [][]byte
 	times [][]eval.CellTime
 }
@@ -242,7 +242,8 @@ func (r *schemaRow) Cell(i int) []byte { return r.cells[i] }
 // Times implements eval.Row.
 func (r *schemaRow) Times(i int) []eval.CellTime { return r.times[i] }
 
-// partitionRows holds the selected rows of one keyspace, in the statement's order.
+// partitionRows holds the selected rows of one partition, in the statement's order. key is the
+// partition key.
 type partitionRows struct {
 	key  string
 	rows []*schemaRow
@@ -271,7 +272,7 @@ func (f *schemaFetch) rows() ([]partitionRows, error) {
 	return out, nil
 }
 
-// sort brings rows into the order of the names that clients see.
+// sort sorts the rows of each partition by the names that clients see.
 func (f *schemaFetch) sort(all []partitionRows) {
 	if len(f.View.Load().Hidden) == 0 && len(f.before.Hidden) == 0 {
 		return // keep the order in which the rows came
@@ -293,7 +294,8 @@ func (f *schemaFetch) sort(all []partitionRows) {
 
 const schemaPage = 5000
 
-// read appends the rows of one read, of one key or of the whole table.
+// read executes text, and appends the selected rows to out. text reads one partition, or the whole
+// table if key is nil.
 func (f *schemaFetch) read(out *[]partitionRows, text string, key []byte) error {
 	q := wire.Query{Text: []byte(text), Params: wire.Params{Consistency: f.consistency}}
 	if key != nil {
@@ -395,7 +397,7 @@ func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 		return nil, false
 	}
 	if t == nil {
-		// It was dropped after the rows were read.
+		// The table may have been dropped after the rows were read.
 		if t = f.before.Tables[ks][name]; t == nil {
 			return cells, true
 		}
@@ -417,8 +419,8 @@ func (f *schemaFetch) shown(cells [][]byte) ([][]byte, bool) {
 	return cells, true
 }
 
-// withExtension adds write_sharding to a table's extensions, a map<text, blob>. Drivers keep the
-// extensions as part of a table's metadata.
+// withExtension adds write_sharding to a table's extensions, which are a map<text, blob>. Drivers keep
+// the extensions as part of a table's metadata.
 func withExtension(extensions []byte, text string) []byte {
 	type pair struct{ k, v []byte }
 	pairs := []pair{{[]byte(catalog.Property), []byte(text)}}
@@ -438,7 +440,7 @@ func withExtension(extensions []byte, text string) []byte {
 
 var extensionsType = value.MapOf(value.Native(value.Text), value.Native(value.Blob), true)
 
-// output makes the result of the selected rows.
+// output evaluates the statement on the selected rows, and returns the rows of the result.
 func (s *schemaSelect) output(b *analysis.BoundSelect, partitions []partitionRows, out *schemaResult) ([][][]byte, error) {
 	shaper := result.NewShaper(b, result.LimitsOf(b), out)
 	for _, p := range partitions {

@@ -9,15 +9,15 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 )
 
-// When a mover announces the change of a plain table to a sharded one, the router claims statements
-// that the doors forwarded until then. Forwarded statements may still be under way, and they write
-// to the plain table only. So this door acknowledges the announcement only after all of them have
-// been answered.
+// A mover announces the change of a plain table to a sharded one. From then on the router claims the
+// table's statements, which the doors forwarded before. Some forwarded statements may still be under
+// way, and they write to the plain table only. So this door acknowledges the announcement only after
+// all of them have been answered.
 
-// Claims holds the changes and adoptions for which the router claims statements that the doors
-// forwarded before.
+// Claims records, for each change or adoption of a table, whether the statements that the doors
+// forwarded before it have been answered.
 type Claims struct {
-	// passed waits until the statements that doors have forwarded have been answered. Nil: there
+	// passed waits until all statements that the doors have forwarded have been answered. Nil: there
 	// are no doors, and nothing was forwarded.
 	passed func(ctx context.Context) error
 
@@ -25,8 +25,8 @@ type Claims struct {
 	all map[claimed]*claim
 }
 
-// claimed names one change or adoption of one table. If it is taken back, doors forward the table's
-// statements again until the next one.
+// claimed identifies one change or adoption of one table. If the change or adoption is taken back,
+// the doors forward the table's statements again until the next one.
 type claimed struct {
 	table   [16]byte
 	started int64 // reshard.Change.Started, or plan.Table.Adopted
@@ -39,9 +39,10 @@ func claimOf(t *plan.Table) claimed {
 	return claimed{t.ID, t.Adopted}
 }
 
-// claim is what is known of the statements that were forwarded before a change. claims.mu guards it.
+// claim is the state of the statements that were forwarded before a change or adoption. Claims.mu
+// guards it.
 type claim struct {
-	passed bool // they have been answered
+	passed bool // the statements have been answered
 	waited bool // a goroutine waits for them
 }
 
@@ -55,8 +56,8 @@ func (c *Claims) forwarded(t *plan.Table) bool {
 	return t != nil && (t.Plain() && t.Change != nil || !t.Plain() && t.Adopted != 0) && c.passed != nil
 }
 
-// Have reports whether no statement on a table is under way that a door forwarded before the router
-// claimed the table.
+// Have reports whether all statements on a table that doors forwarded before the router claimed it
+// have been answered.
 func (c *Claims) Have(t *plan.Table) bool {
 	if !c.forwarded(t) {
 		return true
@@ -67,7 +68,7 @@ func (c *Claims) Have(t *plan.Table) bool {
 	return of != nil && of.passed
 }
 
-// of returns the claim of the change that a table is under, or of its adoption. The caller holds mu.
+// of returns the claim for the change or the adoption of a table. The caller holds mu.
 func (c *Claims) of(t *plan.Table) *claim {
 	key := claimOf(t)
 	of := c.all[key]
@@ -78,8 +79,8 @@ func (c *Claims) of(t *plan.Table) *claim {
 	return of
 }
 
-// Wait waits until Have is true for a table. The caller has made sure that doors use a view that
-// claims the table.
+// Wait waits until Have is true for a table. It returns an error if ctx ends first. The caller makes
+// sure that doors use a view that claims the table.
 func (c *Claims) Wait(ctx context.Context, t *plan.Table) error {
 	if c.Have(t) {
 		return nil
@@ -90,8 +91,8 @@ func (c *Claims) Wait(ctx context.Context, t *plan.Table) error {
 	return c.settle(ctx, of)
 }
 
-// settle waits for the statements of a claim. If keep forgets the claim meanwhile, the result is
-// good for no other one.
+// settle waits for the statements of a claim. If keep forgets the claim meanwhile, the result does
+// not apply to a later claim.
 func (c *Claims) settle(ctx context.Context, of *claim) error {
 	err := c.passed(ctx)
 	c.mu.Lock()
@@ -100,7 +101,8 @@ func (c *Claims) settle(ctx context.Context, of *claim) error {
 	return err
 }
 
-// Await calls Wait in the background, through run, unless another call has already done so.
+// Await waits as Wait does, but in the background: it gives the wait to run. It does nothing if an
+// earlier call of Await still waits, or if the statements have been answered.
 func (c *Claims) Await(ctx context.Context, t *plan.Table, run func(func())) {
 	if !c.forwarded(t) {
 		return
@@ -122,8 +124,8 @@ func (c *Claims) Await(ctx context.Context, t *plan.Table, run func(func())) {
 	})
 }
 
-// keep forgets the changes that are over in a state, and the adoptions of tables that were given back. The doors forward the statements of their
-// tables again, or the tables are sharded.
+// keep forgets the changes that are over in a state, and the adoptions of tables that were given
+// back. The doors forward the statements of these tables again, or the tables are sharded.
 func (c *Claims) keep(s *State) {
 	under := map[claimed]bool{}
 	for _, tables := range s.Tables {

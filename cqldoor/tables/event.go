@@ -8,9 +8,10 @@ import (
 )
 
 // ShownEvent returns the body of a schema event as clients see it, or nil if they must not see it.
-// If the event is about the physical table that has the rows and another name, clients see an
-// UPDATED of the logical table. They do not see events of other hidden tables. If the event is
-// about the first physical table, which had the logical name, clients also see an UPDATED.
+// before is the view that the door had when the event came. The rows of a logical table may be in a
+// physical table of another name. For an event about that physical table, clients see an UPDATED of
+// the logical table. For an event about the table that has the logical name itself, they see an
+// UPDATED too. They do not see events about other hidden tables.
 func (v *View) ShownEvent(before *View, body []byte) []byte {
 	e, err := wire.ParseEvent(body)
 	if err != nil || e.Schema.Target != wire.TargetTable {

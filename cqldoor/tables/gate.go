@@ -10,14 +10,14 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// The gate decides who handles a statement before any of it is sent to the store. It judges the
-// text of a QUERY or PREPARE, each part of a BATCH, and the keyspace that comes with any of them.
-// The gate has checked the text of each prepared id: see package request.
+// The gate decides who handles a statement, before the door sends any of it to the store. It judges
+// the text of a QUERY or PREPARE, each part of a BATCH, and the keyspace that comes with any of them.
+// It judges a prepared statement by the text of its PREPARE: see package request.
 //
-// Reads and writes, the most frequent statements, are judged by the table that they name
-// (syntax.Target). In all other statements, also those that the parser does not accept, the gate
-// looks for the catalogue's keyspace in the whole text (syntax.NamesKeyspace). A statement that
-// names it is answered as if there were no such keyspace.
+// The gate judges reads and writes, the most frequent statements, by the table that they name
+// (syntax.Target), and USE by its keyspace. In every other statement, even in one that the parser
+// refuses, it looks for the catalogue's keyspace in the whole text (syntax.NamesKeyspace). The door
+// answers a statement that names this keyspace as if there were no such keyspace.
 
 // verdict is the gate's decision on a statement.
 type verdict uint8
@@ -28,14 +28,15 @@ const (
 	unread verdict = iota
 	// ToStore: the statement goes to the store unchanged.
 	ToStore
-	// toRouter: the statement is about a table that is sharded or unknown here, or it reads the
-	// schema.
+	// toRouter: the statement is about a table that is sharded, hidden or unknown here, or it reads
+	// a system table of which the door changes rows (Hides).
 	toRouter
 	// onCatalogue: the statement would read or write the catalogue.
 	onCatalogue
 )
 
-// Judge judges a statement by its head. A batch is judged table by table.
+// Judge judges a statement by its head. keyspace is the keyspace of an unqualified name. For a batch,
+// the caller calls Judge with each table of the batch, as JudgeAll does.
 func (v *View) Judge(h syntax.Head, keyspace string) verdict {
 	if h.Name.Keyspace != "" {
 		keyspace = h.Name.Keyspace
@@ -66,7 +67,8 @@ func (v *View) Judge(h syntax.Head, keyspace string) verdict {
 	return unread
 }
 
-// JudgeAll judges a statement by all tables that it names.
+// JudgeAll judges a statement by all tables that it names. The verdict on a batch is ToStore only if
+// the verdict on each of its tables is ToStore.
 func (v *View) JudgeAll(h syntax.Head, keyspace, text string) verdict {
 	if h.Kind != syntax.StatementBatch {
 		return v.Judge(h, keyspace)
@@ -80,7 +82,7 @@ func (v *View) JudgeAll(h syntax.Head, keyspace, text string) verdict {
 	return is
 }
 
-// OnRows says whether statements of a kind read or write rows of tables. These are judged by
+// OnRows reports whether statements of a kind read or write rows of tables. The gate judges these by
 // their tables alone.
 func OnRows(k syntax.StatementKind) bool {
 	switch k {
@@ -91,8 +93,8 @@ func OnRows(k syntax.StatementKind) bool {
 	return false
 }
 
-// Hides says whether the door changes or hides rows of a system table. It does so even while
-// nothing is hidden yet, because a statement prepared now is executed later.
+// Hides reports whether the door changes or hides rows of a system table. The result is the same if
+// there is nothing to hide yet, because a statement that is prepared now is executed later.
 func Hides(keyspace, table string) bool {
 	switch keyspace {
 	case "system_schema":
@@ -103,7 +105,8 @@ func Hides(keyspace, table string) bool {
 	return false
 }
 
-// RefuseUnserved returns an error if a statement is on a table that this door cannot serve.
+// RefuseUnserved returns an error if a statement is on a table that this door cannot serve, or if it
+// names a physical table that clients do not see.
 func (v *View) RefuseUnserved(h syntax.Head, text, keyspace string) error {
 	if err := v.refuseSecond(h, text, keyspace); err != nil || len(v.unserved) == 0 {
 		return err
@@ -119,8 +122,8 @@ func (v *View) RefuseUnserved(h syntax.Head, text, keyspace string) error {
 	return nil
 }
 
-// Near says whether a statement may be about a sharded table although neither its head nor a
-// parser tells so.
+// Near reports whether a statement that the parser refuses may be about a sharded table. It judges by
+// the head: the statement is on a keyspace with sharded tables, or it may create or show such a table.
 func (v *View) Near(h syntax.Head, keyspace string) bool {
 	n := h.Name
 	switch h.Kind {
@@ -141,7 +144,7 @@ func (v *View) Near(h syntax.Head, keyspace string) bool {
 	return v.Tables[n.Keyspace] != nil || h.Kind == syntax.StatementCreateTable
 }
 
-// NamesCatalogue says whether a statement would read or write the catalogue. keyspace is the
+// NamesCatalogue reports whether a statement would read or write the catalogue. keyspace is the
 // keyspace of unqualified names.
 func (v *View) NamesCatalogue(h syntax.Head, text, keyspace string) bool {
 	if keyspace == catalog.Keyspace {
@@ -166,8 +169,8 @@ func (v *View) NamesCatalogue(h syntax.Head, text, keyspace string) bool {
 	return !any && syntax.NamesKeyspace(text, catalog.Keyspace)
 }
 
-// describesCatalogue says whether a statement is DESCRIBE evenkeel, where the keyspace's name
-// stands alone.
+// describesCatalogue reports whether a statement is DESCRIBE evenkeel. There the keyspace's name
+// stands alone, so syntax.NamesKeyspace does not find it.
 func describesCatalogue(h syntax.Head, text string) bool {
 	if h.Kind != syntax.StatementDescribe {
 		return false
@@ -177,7 +180,7 @@ func describesCatalogue(h syntax.Head, text string) bool {
 	return err == nil && ok && d.What == "" && d.Name == syntax.Name{Name: catalog.Keyspace}
 }
 
-// PassesOn says whether the definer (definitions) passes a statement on.
+// PassesOn reports whether the definer (package definitions) passes a statement on to the store.
 func (v *View) PassesOn(h syntax.Head, keyspace, text string) bool {
 	if passed, _ := v.Plain(h, keyspace, text); passed {
 		return true
@@ -189,8 +192,9 @@ func (v *View) PassesOn(h syntax.Head, keyspace, text string) bool {
 	return !v.Concerns(tree, keyspace)
 }
 
-// Plain says whether DDL is about a plain table, and whether the schema must be read again after
-// it. That is so if there are sharded tables in the same keyspace: a statement may name both.
+// Plain returns two answers about DDL. passed: it is about a plain table, so the door passes it on.
+// refreshed: the door must read the schema again after it. The door must do so if the keyspace has
+// sharded tables, because one statement may name tables of both kinds.
 func (v *View) Plain(h syntax.Head, keyspace, text string) (passed, refreshed bool) {
 	if h.Name.Keyspace != "" {
 		keyspace = h.Name.Keyspace
@@ -207,7 +211,9 @@ func (v *View) Plain(h syntax.Head, keyspace, text string) (passed, refreshed bo
 	return false, false
 }
 
-// ObjectOf returns the name of the object of a schema statement.
+// ObjectOf returns the name of the object that a schema statement is about. For a trigger, and for the
+// CREATE of an index or a view, it returns the table that the object is on. For a keyspace, it sets
+// only Name.Keyspace.
 func ObjectOf(tree syntax.Statement) syntax.Name {
 	switch t := tree.(type) {
 	case *syntax.CreateTable:
@@ -239,8 +245,8 @@ func ObjectOf(tree syntax.Statement) syntax.Name {
 	return syntax.Name{}
 }
 
-// Concerns says whether the router handles a statement: it is about a sharded table, creates one,
-// or would show or change hidden objects.
+// Concerns reports whether the router handles a schema statement itself. It does so if the statement
+// is about a sharded table, may create one, or would show or change hidden objects.
 func (v *View) Concerns(tree syntax.Statement, keyspace string) bool {
 	n := ObjectOf(tree)
 	if n.Keyspace == "" {
@@ -271,15 +277,17 @@ func (v *View) Concerns(tree syntax.Statement, keyspace string) bool {
 	return false
 }
 
-// Declares says whether write_sharding is among a statement's properties.
+// Declares reports whether write_sharding is among a statement's properties.
 func Declares(with syntax.Properties) bool {
 	return slices.ContainsFunc(with, func(p syntax.Property) bool { return p.Name == catalog.Property })
 }
 
-// HasRules says whether there may be shard rules.
+// HasRules reports whether there may be shard rules: their table exists.
 func (v *View) HasRules() bool { return v.Names.Has(catalog.Keyspace, catalog.RulesTable) }
 
-// Target returns the table whose rights and rows a statement needs.
+// Target returns the table that a statement reads, writes or changes. The client needs rights on it.
+// For a new index or view, that is the table that it is on. Target returns an empty name for other
+// statements.
 func Target(h syntax.Head, keyspace string) syntax.Name {
 	n := h.Name
 	switch h.Kind {

@@ -26,8 +26,8 @@ func countChanging(entries []*catalog.Entry) (n Changing) {
 	return n
 }
 
-// LayoutState is the layout that a door uses for one sharded table. Doors that agree have the
-// same.
+// LayoutState says which layout a door uses for one sharded table. Doors that agree use the same
+// generation.
 type LayoutState struct {
 	Table      string // keyspace.table
 	Generation int64

@@ -19,9 +19,9 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// If other doors use the same store, what this door knows of tables is valid for one lease
-// (package fleet). The poller renews the lease. If the poller is late, the store is slow or the
-// machine was suspended, requests wait until the lease is renewed.
+// If other doors use the same store, this door's knowledge of tables is valid for one lease (package
+// fleet). Schemas.Poll renews the lease. The lease can end before that, if Poll is late, the store is
+// slow or the machine was suspended. Then requests wait until the lease is renewed.
 
 // renewals holds the requests that wait for a new lease.
 type renewals struct {
@@ -30,8 +30,8 @@ type renewals struct {
 	waiting []chan<- error
 }
 
-// Membership is this door among the other doors of the store: its lease, and the messages between the
-// doors.
+// Membership is this door's place among the doors of the store. It holds the door's lease, and it
+// exchanges messages with the other doors.
 type Membership struct {
 	opts    *Options
 	session *catalog.StoreSession
@@ -41,18 +41,19 @@ type Membership struct {
 	claims  *Claims
 	Nodes   *Nodes
 
-	Lease    *registry.Lease // how long what is known of tables is valid
+	Lease    *registry.Lease // how long the door's knowledge of tables is valid
 	Member   *fleet.Member   // nil: no other door uses the store
 	renewals renewals
 	Beaten   atomic.Pointer[fleet.Seen] // result of the last beat; nil: this door is not registered
 }
 
-// Lapsed says whether the lease has ended. Another door may then have given a table's name to
-// another table.
+// Lapsed reports whether the lease has ended. If it has, another door may have given a table's name
+// to another table.
 func (m *Membership) Lapsed() bool { return !m.Lease.Holds() }
 
-// Renew waits until the door, after this call, has asked the store whether the schema has changed
-// and has read the changes. One question serves all waiting requests.
+// Renew asks the store whether the schema has changed, and waits until the door has read the
+// changes. One question serves all waiting requests. It is sent after the call of Renew. Renew
+// returns ErrLapsed if the door cannot renew its lease.
 func (m *Membership) Renew(ctx context.Context) error {
 	done := make(chan error, 1)
 	m.renewals.mu.Lock()
@@ -70,10 +71,11 @@ func (m *Membership) Renew(ctx context.Context) error {
 	}
 }
 
-// ErrLapsed refuses statements on sharded tables while the door cannot renew its lease.
+// ErrLapsed is the error for statements on sharded tables while the door cannot renew its lease.
 var ErrLapsed = wire.Errorf(wire.CodeOverloaded, "evenkeel: this door cannot ask the store whether another door has changed the table; the request was not executed")
 
-// NewMember makes this door a member of the fleet, if other doors may use the store.
+// NewMember reads the data centre, the rack and the release of the store's node. If other doors may
+// use the store, it makes this door a member of the fleet.
 func (m *Membership) NewMember(ctx context.Context) error {
 	o := m.opts
 	rows, err := m.session.Query(ctx, wire.One, "SELECT data_center, rack, release_version FROM system.local")
@@ -94,9 +96,9 @@ func (m *Membership) NewMember(ctx context.Context) error {
 	return nil
 }
 
-// Beat registers this door with the others, or renews its registration. It returns nil if there
-// is nobody to register with: no other door can use the store, or there is no catalogue and so no
-// sharded table.
+// Beat registers this door with the others, or renews its registration. It returns nil if there is
+// nobody to register with. That is so if no other door can use the store, or if there is no
+// catalogue and so no sharded table.
 func (m *Membership) Beat(ctx context.Context) (*fleet.Seen, error) {
 	if m.Member == nil {
 		return nil, nil
@@ -116,8 +118,8 @@ func (m *Membership) Beat(ctx context.Context) (*fleet.Seen, error) {
 	return seen, nil
 }
 
-// register registers this door and then reads the version of the store's schema. The lease on
-// what is read afterwards counts from asked.
+// register registers this door and then reads the version of the store's schema. The lease for
+// everything that the door reads afterwards counts from asked.
 func (m *Membership) register(ctx context.Context) (seen *fleet.Seen, version [16]byte, asked time.Time, err error) {
 	err = m.again(ctx, func(ctx context.Context) (err error) {
 		seen, version, asked, err = m.registerOnce(ctx)
@@ -128,10 +130,10 @@ func (m *Membership) register(ctx context.Context) (seen *fleet.Seen, version [1
 
 // again calls f, which asks the store, until the store answers.
 //
-// A node of the store that stands still answers nothing, and neither does a node that waits for another
-// one which is dead. So a registered door gives an attempt up after half a lease, while the lease may
-// still be saved, and asks again: the next attempt goes to a node with fewer unanswered requests. Each
-// attempt has twice the time of the one before, for a store that is slow as a whole.
+// A node of the store does not answer while it stands still, or while it waits for a dead node. So a
+// registered door gives up an attempt after half a lease, while it can still renew the lease in time.
+// Then it asks again, and the next attempt goes to a node with fewer unanswered requests. Each attempt
+// has twice the time of the one before, because the whole store may be slow.
 func (m *Membership) again(ctx context.Context, f func(ctx context.Context) error) error {
 	if m.Beaten.Load() == nil {
 		return f(ctx) // the first attempt creates tables
@@ -159,7 +161,7 @@ func (m *Membership) registerOnce(ctx context.Context) (seen *fleet.Seen, versio
 	return seen, version, asked, err
 }
 
-// sameSeen says whether a door that has read a has nothing new to read in b.
+// sameSeen reports whether beat b shows nothing new to a door that has read the catalogue after beat a.
 func sameSeen(a, b *fleet.Seen) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -192,8 +194,9 @@ func (m *Membership) acknowledge() {
 	m.Member.Acknowledge(v.Seen.Self, generations)
 }
 
-// plainSince reports whether what is published of a table is over: the table has no entry, or one without a
-// change of the plain table that it is.
+// plainSince reports whether a published table is gone, or plain again. It is gone if no entry has its id. It
+// is plain if its entry has a plain layout of the published generation or a later one, no change under way,
+// and the rows in the table of the logical name.
 func (v *View) plainSince(p fleet.Publication) bool {
 	e := v.Entries[syntax.Name{Keyspace: p.Table.Keyspace, Name: p.Table.Name}]
 	return e == nil || e.ID != p.Table.ID || e.Layout.Generation >= p.Generation && e.Layout.Plain() && e.Change == nil && e.Physical == e.Table
@@ -224,7 +227,8 @@ func (m *Membership) Leave() {
 // LeaveLimit bounds how long a stopping door waits for the store.
 const LeaveLimit = 2 * time.Second
 
-// WaitForDoors waits until no other door uses the older state.
+// WaitForDoors waits until no other door uses an older state of the tables. It waits for one lease,
+// unless this door knows that it is alone.
 func (m *Membership) WaitForDoors(ctx context.Context) {
 	if m.Member == nil {
 		return

@@ -22,15 +22,15 @@ import (
 type Routing uint8
 
 const (
-	// RoundRobin makes drivers use the doors in turn, whatever the key. So one hot logical key is
-	// spread over all doors.
+	// RoundRobin makes drivers use the doors in turn for every key. So the requests of one hot logical
+	// key are spread over all doors.
 	RoundRobin Routing = iota
 	// ByToken gives each door tokens of its own, so that drivers send all requests of a key to
 	// the same door.
 	ByToken
 )
 
-// nodes are the cluster's nodes as drivers see them: the doors. It is safe for concurrent use.
+// Nodes holds the cluster's nodes as drivers see them: the doors. It is safe for concurrent use.
 type Nodes struct {
 	routing Routing
 	self    fleet.Door // set before the door serves
@@ -47,7 +47,7 @@ type Nodes struct {
 // shownNodes is an immutable snapshot of the nodes.
 type shownNodes struct {
 	peers   []*fleet.Door // the other doors that serve, those of the same data centre first
-	several bool          // there are other doors, or there were some a short time ago
+	several bool          // this door has seen the row of another door
 }
 
 func newNodes(routing Routing, self fleet.Door) *Nodes {
@@ -56,7 +56,8 @@ func newNodes(routing Routing, self fleet.Door) *Nodes {
 	return n
 }
 
-// Look takes the doors' rows that were just read, and tells clients what has changed.
+// Look updates the nodes from the doors' rows, which the caller has read at time now. It sends clients
+// an event for each change.
 func (n *Nodes) Look(now time.Time, lease time.Duration, rows []*fleet.Door) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -86,7 +87,7 @@ func (n *Nodes) Look(now time.Time, lease time.Duration, rows []*fleet.Door) {
 	}
 }
 
-// eventsOf returns the events that Cassandra sends for such a change of a node.
+// eventsOf returns the events that Cassandra sends for a kind of change of a node.
 func eventsOf(k fleet.Kind) []wire.Event {
 	up, down := wire.Event{Type: wire.EventStatus, Change: "UP"}, wire.Event{Type: wire.EventStatus, Change: "DOWN"}
 	switch k {
@@ -100,24 +101,25 @@ func eventsOf(k fleet.Kind) []wire.Event {
 	return []wire.Event{{Type: wire.EventTopology, Change: "REMOVED_NODE"}}
 }
 
-// addressOf returns the address at which clients find a door.
+// addressOf returns the address at which clients reach a door. It returns false if the door's row has
+// no valid address.
 func addressOf(d *fleet.Door) (netip.AddrPort, bool) {
 	at, err := netip.ParseAddrPort(d.CQL)
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port()), err == nil
 }
 
-// manner is a way to keep a driver from choosing a door by the key.
+// manner says how the door keeps a driver from choosing a door by the partition key, if it does.
 type manner uint8
 
 const (
 	// withTokens leaves the driver its token map.
 	withTokens manner = iota
 	// unknownPartitioner names a partitioner that no driver knows, so that drivers make no token
-	// map. They ignore nodes without tokens, so nodes are shown with tokens.
+	// map. Drivers ignore nodes without tokens, so the door shows the nodes with tokens.
 	unknownPartitioner
 	// NoKeyIndexes leaves the driver its token map, but does not tell it which values of a
-	// prepared statement form the partition key. The Node.js driver takes an unknown partitioner
-	// for Murmur3; without the key it uses the doors in turn.
+	// prepared statement form the partition key. It is for the Node.js driver, which takes an
+	// unknown partitioner for Murmur3. Without the key, that driver uses the doors in turn.
 	NoKeyIndexes
 )
 
@@ -184,7 +186,7 @@ func (n *Nodes) Peers(table string) (rows []map[string][]byte) {
 	return rows
 }
 
-// Agree says whether all doors use a version of the store's schema.
+// Agree reports whether all other doors that serve use this version of the store's schema.
 func (n *Nodes) Agree(version [16]byte) bool {
 	return !slices.ContainsFunc(n.shown.Load().peers, func(d *fleet.Door) bool { return d.Schema != version })
 }
@@ -201,7 +203,7 @@ func tokensOf(id [16]byte) []byte {
 	return tokenSet(all)
 }
 
-// tokenSet serializes a set<text>.
+// tokenSet sorts tokens and serializes them as a set<text>.
 func tokenSet(all []string) []byte {
 	slices.SortFunc(all, func(a, b string) int { return bytes.Compare([]byte(a), []byte(b)) })
 	set := wire.AppendInt(nil, int32(len(all)))
@@ -211,7 +213,8 @@ func tokenSet(all []string) []byte {
 	return set
 }
 
-// ShowsNodes says whether a table of keyspace system describes nodes. Clients see the doors there.
+// ShowsNodes reports whether a table is one of keyspace system that describes nodes. Clients see the
+// doors there.
 func ShowsNodes(keyspace, table string) bool {
 	return keyspace == "system" && (table == "local" || table == "peers" || table == "peers_v2")
 }

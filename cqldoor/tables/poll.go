@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lookEvery is how often the door checks whether the store's schema has changed. After that time
-// it knows of another door's change even if the event is late.
+// lookEvery is the longest interval at which the door checks whether the store's schema has changed.
+// After that time it knows of another door's change even if the event is late.
 const lookEvery = time.Second
 
 // rereadEvery is how often the door reads the catalogue if no event asks for it. Events may be
@@ -25,7 +25,7 @@ func (x *Schemas) RenewLease(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A refresh may have replaced the view meanwhile. What it has read is as good.
+	// A refresh may have replaced the view meanwhile. The new view is as good.
 	if v := x.View.Load(); version != v.Version || !sameSeen(seen, v.Seen) {
 		return x.Refresh(ctx)
 	}
@@ -93,7 +93,8 @@ func (x *Schemas) renewForWaiting(ctx context.Context) {
 	}
 }
 
-// LookEvery returns how often the door checks: at least three times in a lease.
+// LookEvery returns the interval at which the door checks the schema and renews its lease. The door
+// does so at least three times in a lease.
 func (m *Membership) LookEvery() time.Duration {
 	if length := m.Lease.Length(); length > 0 {
 		return min(lookEvery, max(length/3, time.Millisecond))

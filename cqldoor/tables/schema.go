@@ -24,8 +24,8 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// Schemas reads the store's schema and the catalogue, and publishes what it has read as two immutable
-// snapshots: the State, on which statements are planned, and the view. It serves no requests.
+// Schemas reads the store's schema and the catalogue. It publishes the result as two immutable snapshots:
+// the State, on which the door plans statements, and the View. It serves no requests.
 type Schemas struct {
 	Opts    *Options
 	State   *States
@@ -52,7 +52,7 @@ type Rolled interface {
 	CatchUpAll(ctx context.Context) error
 }
 
-// View is an immutable snapshot of what the door knows besides the State. Both come from one reading.
+// View is an immutable snapshot of the door's knowledge that is not in the State. Both come from one reading.
 type View struct {
 	Present  bool                           // keyspace evenkeel exists
 	Tables   map[string]map[string]*Sharded // the sharded tables that this door serves, by keyspace and name
@@ -62,7 +62,7 @@ type View struct {
 	Entries  map[syntax.Name]*catalog.Entry // all entries, as they were read
 	Left     []*catalog.Entry               // entries whose second physical table must still be dropped
 	Physical *schema.Schema                 // the store's schema; only the keyspaces that have entries
-	Names    catalog.Names                  // names of all tables of the store
+	Names    catalog.Names                  // names of all tables and views of the store
 	Version  [16]byte                       // version of the store's schema
 	Seen     *fleet.Seen                    // the doors, read before everything else; nil: this door is not registered
 	Changing Changing                       // which changes of layout are under way
@@ -76,7 +76,7 @@ type Sharded struct {
 	Logical  *schema.Table
 }
 
-// Options say what the door needs to know the tables.
+// Options configure Schemas.
 type Options struct {
 	Store    store.Store // the link of the door's own account
 	Now      func() time.Time
@@ -90,7 +90,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// NewSchemas returns schemas that have read nothing yet. They publish in state.
+// NewSchemas returns Schemas that has read nothing yet. It publishes each State in state.
 func NewSchemas(o *Options, state *States) *Schemas {
 	x := &Schemas{Opts: o, State: state, Session: catalog.NewSession(o.Store), Clock: &StoreClock{now: o.Now}, Claims: newClaims(nil), logged: map[string]bool{}}
 	if o.Eras != nil {
@@ -105,8 +105,8 @@ func NewSchemas(o *Options, state *States) *Schemas {
 	return x
 }
 
-// Refresh reads the store's schema and the catalogue, and publishes a new State and view. Callers that
-// wait for a running refresh share the next one.
+// Refresh reads the store's schema and the catalogue, and publishes a new State and View. Callers that
+// come while a refresh runs share the next one.
 func (x *Schemas) Refresh(ctx context.Context) error {
 	return x.refreshes.Join(func() (error, bool) {
 		if err := x.readAndUse(ctx); err != nil {
@@ -116,10 +116,10 @@ func (x *Schemas) Refresh(ctx context.Context) error {
 	})
 }
 
-// readAndUse reads the store until its schema does not change during the reading, and publishes the
-// result. The reading takes several requests. If somebody drops a table and creates it again between
-// two of them, the door has the new table and the old entry. Readings are limited: after the last one
-// the door uses what it has read.
+// readAndUse reads the store, and publishes the result. A reading takes several requests. If somebody
+// drops a table and creates it again between two of them, the door has the new table and the old entry.
+// So readAndUse reads again if the schema has changed during a reading. The number of readings is
+// limited: the door uses the last one even if the schema has changed during it.
 func (x *Schemas) readAndUse(ctx context.Context) error {
 	const tries = 20
 	for i := range tries {
@@ -167,7 +167,7 @@ func (x *Schemas) read(ctx context.Context) (*reading, error) {
 	}
 	var entries []*catalog.Entry
 	var present bool
-	// This reads a whole table. For such a read Cassandra asks no other node in place of a dead one:
+	// This reads a whole table. In such a read Cassandra does not replace a dead node by another one:
 	// speculative_retry does not apply to it.
 	err = x.Doors.again(ctx, func(ctx context.Context) (err error) {
 		entries, present, err = x.Catalog.Load(ctx)
@@ -191,7 +191,7 @@ func (x *Schemas) read(ctx context.Context) (*reading, error) {
 	return &reading{known, entries, present, physical, rolled}, nil
 }
 
-// use publishes a reading as the present State and view.
+// use publishes a reading as the present State and View.
 func (x *Schemas) use(ctx context.Context, version [16]byte, s *reading, seen *fleet.Seen) {
 	applied, stale := x.Catalog.Settle(ctx, s.entries, s.physical)
 	x.logStale(stale)
@@ -211,7 +211,7 @@ func (x *Schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	last := x.View.Load()
 	anew, taints := x.Doors.anew(last, v), x.taints(last, x.State.Load(), v)
 	x.Claims.keep(state)
-	// The door plans statements again on a new State. So it keeps the old one if they are equal.
+	// On a new State the door plans all statements again. So it keeps the old State if both are equal.
 	if old := x.State.Load(); old.Schema == nil || !reflect.DeepEqual(old.Schema, state.Schema) || !reflect.DeepEqual(old.Tables, state.Tables) {
 		x.State.Replace(state)
 	}
@@ -227,9 +227,9 @@ func (x *Schemas) use(ctx context.Context, version [16]byte, s *reading, seen *f
 	x.Doors.tell(ctx)
 }
 
-// add adds the table of entry e to a new State and view. If this door cannot serve the table, because
-// a door of another release made it, add notes that in v.unserved: the door must not forward statements
-// on it as if it were a plain table.
+// add adds the table of entry e to a new State and View. This door may be unable to serve the table,
+// because a door of another release made it. Then add notes the table in v.unserved, so that the door
+// does not forward statements on it as if it were a plain table.
 func (x *Schemas) add(v *View, state *State, e *catalog.Entry, rolled map[[16]byte]*shard.Rolled) {
 	ks := v.Physical.Keyspaces[e.Keyspace]
 	for _, name := range e.Hidden() {
@@ -268,8 +268,9 @@ func (x *Schemas) add(v *View, state *State, e *catalog.Entry, rolled map[[16]by
 	v.Tables[e.Keyspace][e.Table] = s
 }
 
-// placed returns the table with its layout. While the layout is being changed, it returns the table with
-// both layouts. rolled has the shards of the keys under strategy rollover, by the physical table's id.
+// placed returns the table with its layout, or with both layouts while the layout is being changed.
+// rolled has the shards of the keys under strategy rollover, by the physical table's id. placed returns
+// an error if this door cannot use the layout.
 func (s *Sharded) placed(rolled map[[16]byte]*shard.Rolled) (*plan.Table, error) {
 	e := s.Entry
 	kept := func(l *shard.Layout, physical string, id [16]byte) plan.Kept {
@@ -296,8 +297,8 @@ func (s *Sharded) placed(rolled map[[16]byte]*shard.Rolled) (*plan.Table, error)
 	return t, err
 }
 
-// Renew publishes a new State if some tables have new shards. fresh returns the shards of a table's keys as placed
-// takes them, or nil if they are the same.
+// Renew publishes a new State if some tables have new shards. fresh returns the shards of a table's keys in
+// the form that placed takes, or nil if they have not changed.
 func (x *Schemas) Renew(fresh func(*plan.Table) (map[[16]byte]*shard.Rolled, error)) error {
 	x.refreshes.running.Lock()
 	defer x.refreshes.running.Unlock()
@@ -337,8 +338,8 @@ func (x *Schemas) logOnce(e *catalog.Entry, why string) {
 	}
 }
 
-// logStale logs each entry once that has been stale for half of rereadEvery. A DROP TABLE that is under
-// way makes an entry stale for a shorter time.
+// logStale logs an entry once, when it has been stale for half of rereadEvery. A DROP TABLE that is
+// under way makes an entry stale for a shorter time.
 func (x *Schemas) logStale(stale []*catalog.Entry) {
 	now := x.Opts.Now()
 	since := make(map[[16]byte]time.Time, len(stale))
@@ -360,7 +361,7 @@ func (x *Schemas) logStale(stale []*catalog.Entry) {
 	}
 }
 
-// RefreshIfChanged asks the store for the version of its schema, and calls Refresh if that is new.
+// RefreshIfChanged asks the store for the version of its schema, and calls Refresh if the version is new.
 func (x *Schemas) RefreshIfChanged(ctx context.Context) error {
 	version, err := x.Catalog.Version(ctx)
 	if err != nil {
@@ -382,7 +383,7 @@ func (x *Schemas) RefreshIfChangedOrLog(ctx context.Context) {
 	}
 }
 
-// RefreshOrLog calls Refresh for a caller that can continue without it: if refresh fails, it logs the
+// RefreshOrLog calls Refresh for a caller that can continue without it: if Refresh fails, it logs the
 // error, and the old State stays.
 func (x *Schemas) RefreshOrLog(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, RefreshLimit)

@@ -9,7 +9,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 )
 
-// refuseSecond returns an error if a statement names a physical table that clients do not see.
+// refuseSecond returns an error if a statement names a physical table that clients do not see. It
+// accepts every CREATE TABLE.
 func (v *View) refuseSecond(h syntax.Head, text, keyspace string) error {
 	if len(v.Hidden) == 0 {
 		return nil
@@ -56,8 +57,8 @@ func (v *View) LogicalError(err error) error {
 	return e
 }
 
-// Renamed reports whether the physical table of a table has another name. keyspace is the keyspace of
-// an unqualified name.
+// Renamed reports whether n is a sharded table whose rows are in a physical table of another name.
+// keyspace is the keyspace of an unqualified name.
 func (v *View) Renamed(n syntax.Name, keyspace string) bool {
 	if n.Keyspace != "" {
 		keyspace = n.Keyspace
@@ -66,9 +67,9 @@ func (v *View) Renamed(n syntax.Name, keyspace string) bool {
 	return t != nil && t.Entry.Physical != t.Entry.Table
 }
 
-// Named returns the sharded table under whose name clients see a physical table of the store. It
-// returns nil and true for a table that clients see unchanged, and false for one that they do not
-// see.
+// Named returns the sharded table whose rows a physical table of the store has. Clients see the
+// physical table under the name of that sharded table. Named returns nil and true for a table that
+// clients see unchanged, and false for a table that they do not see.
 func (v *View) Named(keyspace, physical string) (*Sharded, bool) {
 	n := syntax.Name{Keyspace: keyspace, Name: physical}
 	if v.Hidden[n] {
@@ -79,8 +80,8 @@ func (v *View) Named(keyspace, physical string) (*Sharded, bool) {
 	return t, t == nil || t.Entry.Physical == physical
 }
 
-// DescribesPhysical rewrites a DESCRIBE of a table to the name of its physical table. It refuses a
-// hidden name and returns any other text unchanged.
+// DescribesPhysical replaces the logical name in the DESCRIBE of a table by the name of the physical
+// table that has the rows. It returns an error for a hidden name, and any other text unchanged.
 func (v *View) DescribesPhysical(text, keyspace string) (string, error) {
 	if len(v.Hidden) == 0 {
 		return text, nil

@@ -23,7 +23,7 @@ type State struct {
 	Under *UnderWay
 }
 
-// Changing says whether a write is on a table whose layout is being changed.
+// Changing reports whether a statement writes to a table whose layout is being changed.
 func (s *State) Changing(a analysis.Statement) bool {
 	of := func(w *analysis.Write) bool {
 		t := s.Table(w.Table.Keyspace, w.Table.Name)
@@ -53,14 +53,14 @@ type UnderWay [16]struct {
 	_ [56]byte // keeps counters in different cache lines
 }
 
-// Begin counts a request in the counter for of. End must get the same number.
+// Begin counts a request in the counter that of chooses. The caller must pass the same number to End.
 func (u *UnderWay) Begin(of uint32) { u[of%uint32(len(u))].n.Add(1) }
 
 // End ends a request that Begin has counted.
 func (u *UnderWay) End(of uint32) { u[of%uint32(len(u))].n.Add(-1) }
 
-// None says whether no request is under way. Once a state is no longer the present one, a request
-// that begins on it ends at once.
+// None reports whether no request is under way. If a request begins on a state that is no longer the
+// present one, it ends at once: see States.Begin.
 func (u *UnderWay) None() bool {
 	for i := range u {
 		if u[i].n.Load() != 0 {
@@ -70,7 +70,7 @@ func (u *UnderWay) None() bool {
 	return true
 }
 
-// States holds the present State, and those before it that may still have requests under way.
+// States holds the present State, and the earlier ones that may still have requests under way.
 type States struct {
 	Present atomic.Pointer[State]
 
@@ -108,7 +108,8 @@ func (s *States) Replace(st *State) {
 	s.trim()
 }
 
-// trim removes the oldest states that have no request under way. The caller holds mu.
+// trim removes states without requests under way, from the oldest one on, until it finds one with
+// requests. The caller holds mu.
 func (s *States) trim() {
 	n := 0
 	for n < len(s.retired) && s.retired[n].Under.None() {
@@ -129,8 +130,8 @@ func (s *States) Oldest() *State {
 	return s.Load()
 }
 
-// RollingOf yields a table with each of its layouts that is of strategy rollover: the present one, and the one
-// that a change gives it.
+// RollingOf yields a table with each of its layouts of strategy rollover. A table has its present layout and,
+// during a change, the layout that the change gives it.
 func RollingOf(t *plan.Table) iter.Seq[*plan.Table] {
 	return func(yield func(*plan.Table) bool) {
 		if t.Layout.Strategy == shard.Rollover && !yield(t) {

@@ -14,11 +14,12 @@ import (
 )
 
 // StoreClock gives the time with which this door stamps writes and deletions. The store stamps the writes
-// before and after a change of layout, and doors stamp those during it. Suppose that a door used its own
-// clock. If that clock is minutes behind, a write during the change gets an older timestamp than the row that
-// it replaces. If it is minutes ahead, the same happens to a write after the change. So StoreClock follows
-// the store's clock. The store gives its time only to the millisecond, and some time after the door asked. So
-// StoreClock corrects the door's clock only as far as the store's answers contradict it.
+// before and after a change of layout, and the doors stamp the writes during it. Suppose that a door used its
+// own clock. If that clock were minutes behind, a write during the change would get an older timestamp than
+// the row that it replaces. If the clock were minutes ahead, the same would happen to a write after the change.
+// So StoreClock follows the store's clock. The store gives its time only to the millisecond, and some time
+// after the door asked. So StoreClock corrects the door's clock only as far as the store's answers
+// contradict it.
 type StoreClock struct {
 	now   func() time.Time
 	Ahead atomic.Int64 // how far the store's clock is ahead of the door's, in nanoseconds
@@ -27,10 +28,11 @@ type StoreClock struct {
 // Now returns the store's time.
 func (c *StoreClock) Now() time.Time { return c.now().Add(time.Duration(c.Ahead.Load())) }
 
-// soon is how long the store may take to tell its time. If it takes longer, it is asked again.
+// soon is how long the store may take to tell its time. If it takes longer, the door asks again.
 const soon = 100 * time.Millisecond
 
-// measure compares the door's clock with the store's.
+// measure compares the door's clock with the store's, and corrects Ahead. It leaves Ahead unchanged if the
+// store does not support the question.
 func (c *StoreClock) measure(ctx context.Context, session catalog.Session) error {
 	const tries = 3
 	for range tries {
@@ -51,7 +53,8 @@ func (c *StoreClock) measure(ctx context.Context, session catalog.Session) error
 	return nil
 }
 
-// set notes that the store's clock is ahead of the door's by at least least and at most most.
+// set brings Ahead into the range from least to most. By the store's last answer, its clock is so far ahead
+// of the door's.
 func (c *StoreClock) set(least, most time.Duration) {
 	c.Ahead.Store(int64(min(max(time.Duration(c.Ahead.Load()), least), most)))
 }

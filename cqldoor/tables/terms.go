@@ -8,18 +8,19 @@ import (
 	"github.com/evenkeel/evenkeel/cqldoor"
 )
 
-// Doors forward statements on plain tables without a plan. Another door may shard such a table while it is
-// in use. It waits for the doors that renew their leases; a door that stands still cannot hold it up. So the
-// moment of the answer counts for forwarded statements too. An answer counts in one of these cases:
+// Doors forward statements on plain tables without a plan. Another door may shard such a table at the same
+// time. That door waits for the doors that renew their leases, but it does not wait for a door that stands
+// still. So a door also checks, when the store answers a forwarded statement, whether the answer counts. It
+// counts in each of these cases:
 //
 //   - The lease holds, and has held since the statement was judged.
-//   - The lease had ended, and the door has registered anew. The catalogue that it then read has no sharded
-//     table that the door did not claim before.
+//   - The lease had ended, and the door has registered anew. After that it has read the catalogue, which has
+//     no sharded table that the door did not claim before.
 //   - The lease has ended, and the door cannot renew it. One replica of the catalogue shows no such table
-//     (catalog.Glance). So the door serves plain tables while the catalogue has no quorum.
+//     (catalog.Catalog.Glance). So the door serves plain tables while the catalogue has no quorum.
 //
-// Otherwise the door does not know whether the plain table still has the rows. It answers with an error
-// that says so.
+// In all other cases the door does not know whether the plain table still has the rows. It answers with an
+// error that says so.
 
 // Terms numbers this door's terms. A term begins when the door registers after its lease had ended.
 type Terms struct {
@@ -30,7 +31,7 @@ type Terms struct {
 	Tainted atomic.Uint32
 }
 
-// begin begins a new term. The door has published what it has read, and renews its lease after this.
+// begin begins a new term. The caller has published the new view before, and renews the lease afterwards.
 func (t *Terms) begin(taints bool) {
 	next := t.Now.Load() + 1
 	if taints {
@@ -50,8 +51,8 @@ func (m *Membership) anew(old, v *View) bool {
 	return old.Seen.Self != v.Seen.Self
 }
 
-// taints reports whether a view claims a table on which the door may have forwarded statements in the term
-// before. old is the last view of that term, and before the State that belongs to it.
+// taints reports whether view v claims a table on which the door may have forwarded statements in the term
+// before. old is the last view of that term, and before is the State that belongs to old.
 func (x *Schemas) taints(old *View, before *State, v *View) bool {
 	for keyspace, tables := range v.Tables {
 		for name, t := range tables {
@@ -68,6 +69,6 @@ func (x *Schemas) taints(old *View, before *State, v *View) bool {
 	return false
 }
 
-// SinceTerm returns how many terms have begun since an earlier one. term has the last bits of its
-// number.
+// SinceTerm returns how many terms have begun since an earlier one. term has only the lowest bits of the
+// earlier term's number (cqldoor.TermMask).
 func SinceTerm(now, term uint32) uint32 { return (now - term) & cqldoor.TermMask }

@@ -11,9 +11,9 @@ import (
 // after the call. So all who call while a round runs share the next one.
 type Turns[T any] struct {
 	running sync.Mutex    // held during a round
-	calls   atomic.Uint64 // how many callers there have been
-	served  uint64        // how many of these the last shared round has served
-	result  T             // of that round
+	calls   atomic.Uint64 // number of calls so far
+	served  uint64        // number of calls when the last shared round began; it serves all of these
+	result  T             // the result of that round
 }
 
 // Join returns the result of a round. If round returns shared as false, only its own caller uses the
