@@ -252,7 +252,7 @@ func (x *reader) presence(key [][]byte) (present func() bool, wait func() ([][]b
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- answer{err: fmt.Errorf("read: read static columns: %v", p)}
+				done <- answer{err: fmt.Errorf("read: static columns: %v", p)}
 			}
 		}()
 		rows, err := x.all(fetches)

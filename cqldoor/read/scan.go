@@ -238,7 +238,7 @@ func (s *ownersScan) start(c candidate) *partitionTask {
 		defer close(t.done)
 		defer func() {
 			if p := recover(); p != nil {
-				t.err = fmt.Errorf("read: read a partition ahead: %v", p)
+				t.err = fmt.Errorf("read: a partition ahead: %v", p)
 			}
 		}()
 		if !asked {

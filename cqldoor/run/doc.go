@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run executes the plans of statements on sharded tables. It is the door's Router.
+// Package run is the door's Router. It serves statements on sharded tables.
 //
 // The door parses a statement, analyses it on the logical schema and plans it (cqldoor/plan). It does this
 // once for each prepared statement. If the statement goes to one shard, the door rewrites the client's message

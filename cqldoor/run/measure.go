@@ -30,8 +30,8 @@ type Stats struct {
 func (r *Router) Stats() Stats {
 	s := Stats{CursorErrors: r.reads.CursorErrors.Load(), Changing: r.schema.View.Load().Changing, Layouts: r.schema.View.Load().Layouts,
 		Texts: r.cache.Texts.Len(), Physicals: r.cache.Physicals.Len()}
-	for _, tables := range r.state.Load().Tables {
-		s.ShardedTables += len(tables)
+	for _, keyspace := range r.state.Load().Tables {
+		s.ShardedTables += len(keyspace)
 	}
 	s.Prepared, s.PreparedBytes = r.cache.Known.Held()
 	s.Lease = r.schema.Doors.Lease.Length().Seconds()
@@ -43,8 +43,8 @@ func (r *Router) Stats() Stats {
 // Changes does not ask the store. Only changes that this door carries out have figures.
 func (r *Router) Changes() []reshard.Status {
 	var all []reshard.Status
-	for _, tables := range r.schema.View.Load().Tables {
-		for _, t := range tables {
+	for _, keyspace := range r.schema.View.Load().Tables {
+		for _, t := range keyspace {
 			if t.Entry.Change != nil && r.definer.Movers != nil {
 				all = append(all, r.definer.Movers.Mover.Glance(t.Entry))
 			}

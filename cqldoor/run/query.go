@@ -94,8 +94,8 @@ func (x *queries) text(ctx context.Context, req *cqldoor.Request) error {
 }
 
 // settle serves a QUERY or PREPARE on tables that the door does not know.
-func (x *queries) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, tables []syntax.Name) error {
-	resp, err := (&unknown{x.schema, x.relays, keyspace, text, tables}).ask(ctx, req)
+func (x *queries) settle(ctx context.Context, req *cqldoor.Request, keyspace, text string, names []syntax.Name) error {
+	resp, err := (&unknown{x.schema, x.relays, keyspace, text, names}).ask(ctx, req)
 	switch {
 	case err != nil:
 		return err
@@ -109,8 +109,8 @@ func (x *queries) settle(ctx context.Context, req *cqldoor.Request, keyspace, te
 // relayUnknown sends a QUERY or PREPARE to the store unchanged and replies with the response. As far as
 // this door knows, the statement's tables are not sharded.
 func (x *queries) relayUnknown(ctx context.Context, req *cqldoor.Request, keyspace, text string) error {
-	if tables := x.schema.UnknownTables(syntax.Target(text), keyspace, text); len(tables) > 0 {
-		return x.settle(ctx, req, keyspace, text, tables)
+	if names := x.schema.UnknownTables(syntax.Target(text), keyspace, text); len(names) > 0 {
+		return x.settle(ctx, req, keyspace, text, names)
 	}
 	return x.relays.Relay(ctx, req)
 }

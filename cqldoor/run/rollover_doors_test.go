@@ -168,11 +168,11 @@ func TestDoorDiesWhileItOpens(t *testing.T) {
 	onStores(t, func(t *testing.T, st store.Store) {
 		const each, tick = 100, 500 * time.Millisecond
 		d := newRollingDoors(t, st, 2, each)
-		mine := func() bool {
+		announced := func() bool {
 			rolled := d.scenes[0].router.state.Load().Table(d.scenes[0].keyspace, "log").Layout.Rolled
 			return rolled.Shards(be32(1)) > rolled.Last(be32(1))
 		}
-		for !mine() {
+		for !announced() {
 			d.write(0, 4)
 			d.pass(tick)
 			if d.rows > 4*each {
