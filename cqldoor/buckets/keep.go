@@ -208,7 +208,7 @@ func EarlierTime(ctx context.Context, session catalog.Session, now func() time.T
 	here := now()
 	switch d := here.Sub(there); {
 	case d > maxClockSkew || d < -maxClockSkew:
-		return time.Time{}, fmt.Errorf("the door's clock and the store's are %s apart; set them right", d.Abs().Round(time.Second))
+		return time.Time{}, fmt.Errorf("the clocks of the door and the store are %s apart; synchronize them", d.Abs().Round(time.Second))
 	case d > 0:
 		return there, nil
 	}

@@ -166,5 +166,5 @@ func errCatalog(err error) error {
 			return err // drivers retry this error
 		}
 	}
-	return wire.Errorf(wire.CodeServer, "evenkeel: the catalogue in keyspace %s cannot be written by the door's own account: %s", catalog.Keyspace, err)
+	return wire.Errorf(wire.CodeServer, "evenkeel: the catalogue in keyspace %s cannot be read or written by the door's own account: %s", catalog.Keyspace, err)
 }

@@ -61,7 +61,7 @@ func parseKey(t *schema.Table, text string) ([]byte, error) {
 	if len(t.PartitionKey) > 1 {
 		var err error
 		if parts, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil || len(parts) != len(t.PartitionKey) {
-			return nil, wire.Invalidf("write_sharding: the key '%s' has not the %d parts of the table's partition key; write them with commas between", text, len(t.PartitionKey))
+			return nil, wire.Invalidf("write_sharding: the key '%s' does not have the %d parts of the table's partition key; write them with commas between", text, len(t.PartitionKey))
 		}
 	}
 	key := make([][]byte, len(parts))
@@ -111,7 +111,7 @@ func (c *unmoved) keyRowsFrom(r shard.Range, from []byte) (*shard.Layout, func(c
 			rows, err := c.Schemas.Session.Query(ctx, wire.Quorum, look, append(slices.Clone(parts), plan.IntValue(n), from)...)
 			switch {
 			case err != nil:
-				return fmt.Errorf("look for rows beyond the watermark: %w", err)
+				return fmt.Errorf("look for rows in the new epoch: %w", err)
 			case len(rows) > 0:
 				return wire.Invalidf("write_sharding: the key has rows with %s from '%s' on already, which would have to move; choose a greater value", column.Name, c.declared[optionRowsFrom])
 			}

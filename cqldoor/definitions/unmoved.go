@@ -137,7 +137,7 @@ func (c *unmoved) keysFrom() (*shard.Layout, func(context.Context) error, error)
 	}
 	earliest := c.Schemas.Clock.Now().Add(c.Doors.Lease.Length() + stillSpare)
 	if !time.UnixMilli(at).After(earliest) {
-		return config("write_sharding: 'from' is %s, which is not later than every door can know of it; choose an instant after %s",
+		return config("write_sharding: 'from' is %s, which is too early: every door must know of the epoch before it begins; choose an instant after %s",
 			c.declared[optionFrom], earliest.UTC().Format(time.RFC3339))
 	}
 	next := *c.entry.Layout
@@ -198,7 +198,7 @@ func (c *unmoved) rowsFrom() (*shard.Layout, func(context.Context) error, error)
 		rows, err := c.Schemas.Session.Query(ctx, wire.Quorum, syntax.Print(&from), w)
 		switch {
 		case err != nil:
-			return fmt.Errorf("look for rows beyond the watermark: %w", err)
+			return fmt.Errorf("look for rows in the new epoch: %w", err)
 		case len(rows) > 0:
 			return wire.Invalidf("write_sharding: the table has rows with %s from '%s' on already, which would have to move; choose a greater value", column.Name, c.declared[optionRowsFrom])
 		}

@@ -65,9 +65,9 @@ func (o *Rollovers) Open(ctx context.Context, table [16]byte, key []byte, n int)
 
 // append appends entries to a table's log. Before each one, it reads the log and passes the shards of the table's
 // keys to next. next returns the entry, or nil if there is nothing more to append. append returns errAppends if
-// other doors were faster several times (appends).
+// other doors were faster several times (appendAttempts).
 func (o *Rollovers) append(ctx context.Context, table [16]byte, next func(*shard.Rolled) *catalog.Rollover) error {
-	for failed := 0; failed < appends; {
+	for failed := 0; failed < appendAttempts; {
 		o.reading.Lock()
 		has, err := o.catchUp(ctx, table)
 		at := o.logs[table].next

@@ -91,15 +91,15 @@ func (o *Rollovers) addAnnounced(ctx context.Context) error {
 	return nil
 }
 
-// appends is the largest number of attempts to append an entry while other doors append theirs.
-const appends = 8
+// appendAttempts is the largest number of attempts to append an entry while other doors append theirs.
+const appendAttempts = 8
 
 // errAppends says that every attempt has failed.
-var errAppends = errors.New("other doors write the directory of rollovers all the time")
+var errAppends = errors.New("the door could not append to the directory of rollovers: other doors were faster each time")
 
 // AnnounceNext announces shard n of a key, unless a door has announced it already.
 func (o *Rollovers) AnnounceNext(ctx context.Context, table [16]byte, key string, n int) error {
-	for range appends {
+	for range appendAttempts {
 		began := o.x.Doors.Lease.Now()
 		from := o.opening(table)
 		next, has := o.Next(table, key)
@@ -126,7 +126,7 @@ func (o *Rollovers) AnnounceNext(ctx context.Context, table [16]byte, key string
 
 // OpenNext marks a shard open that this door has announced.
 func (o *Rollovers) OpenNext(ctx context.Context, at KeyShard) error {
-	for range appends {
+	for range appendAttempts {
 		next, has := o.Next(at.Table, at.Key)
 		if has < at.Shard {
 			return nil // the table was dropped

@@ -208,7 +208,7 @@ func (m *Membership) tell(ctx context.Context) {
 		return
 	}
 	if err := m.Member.Tell(ctx, m.view.Load().Version); err != nil {
-		m.opts.Log.Debug("the other doors are told later which schema this one goes by", "error", err)
+		m.opts.Log.Debug("this door could not tell the other doors which schema version it uses; it tries again", "error", err)
 	}
 }
 
