@@ -88,6 +88,9 @@ type Select struct {
 	Quorum bool
 	from   *Table // the table under the change, with its old layout
 
+	// OnePlace is the plan during a change for a row that has one place; nil: there is none.
+	OnePlace *OnePlace
+
 	// Plainly is the same read as the store answers it for the plain table alone. It is used while
 	// that table has all rows. The store makes its paging states.
 	Plainly     *Select
@@ -137,8 +140,11 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 		}
 	}
 	if both {
-		p.Old, err = selectIn(t, stmt, a, true, true)
+		if p.Old, err = selectIn(t, stmt, a, true, true); err != nil {
+			return nil, err
+		}
 	}
+	p.OnePlace, err = p.onePlace(stmt, len(a.Binds))
 	return p, err
 }
 

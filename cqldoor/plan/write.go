@@ -20,6 +20,9 @@ type Write struct {
 	// To is the same write under the new layout, or nil if no change is under way. See Moving.
 	To *Write
 
+	// OnePlace is the plan during a change for rows that have one place; nil: there is none.
+	OnePlace *OnePlace
+
 	// Whole is the statement for the one shard that its key decides. It is nil if the shards
 	// depend on more (IN, ranges, whole partitions, JSON, rows together with static columns,
 	// strategy random).
@@ -40,14 +43,17 @@ type Write struct {
 // statement must not contain calls whose result changes each time (see Once).
 func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error) {
 	if t.Change == nil {
-		return writeIn(t, stmt, a)
+		return writeIn(t, stmt, a, false)
 	}
 	if a.Conditional() {
 		return nil, errConditions
 	}
-	p, err := writeIn(t, stmt, a)
+	p, err := writeIn(t, stmt, a, false)
 	if err == nil {
-		p.To, err = writeIn(t.Change.To, stmt, a)
+		p.To, err = writeIn(t.Change.To, stmt, a, false)
+	}
+	if err == nil {
+		p.OnePlace, err = p.onePlace(stmt, len(a.Binds))
 	}
 	if err != nil {
 		return nil, err
@@ -55,8 +61,9 @@ func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error
 	return p, nil
 }
 
-// writeIn plans a write under one layout.
-func writeIn(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error) {
+// writeIn plans a write under one layout. If oneShard is set, it plans a write of a table under a change as it does
+// without the change.
+func writeIn(t *Table, stmt syntax.Statement, a *analysis.Write, oneShard bool) (*Write, error) {
 	p := &Write{Table: t, Logical: a}
 	if err := p.refuse(); err != nil {
 		return nil, err
@@ -70,7 +77,7 @@ func writeIn(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error)
 	}
 	row, static := p.touches()
 	switch {
-	case t.moves: // by rows, whose two places are compared
+	case t.moves && !oneShard: // by rows, whose two places are compared
 	case !static:
 		p.route = t.one(&a.Where)
 	case !row:

@@ -35,7 +35,14 @@ type Statement struct {
 	MetadataID [16]byte   // id of the result's metadata, v5
 	Physical   *Physical  // for a statement that goes to one shard
 	Direct     *plan.Direct
+	InPlace    *InPlace        // during a change of layout; nil: each execution needs both layouts
 	Series     *observe.Series // measures it
+}
+
+// InPlace is a statement for rows that have one place during a change of layout.
+type InPlace struct {
+	*plan.OnePlace
+	Physical *Physical
 }
 
 // BatchPlan is a BATCH that was sent as text.
@@ -154,6 +161,20 @@ func (s *Statement) newDirect() *plan.Direct {
 		return s.Sel.Direct(n)
 	case s.Write != nil:
 		return s.Write.Direct(n)
+	}
+	return nil
+}
+
+// onePlace returns the plan for rows that have one place. It returns nil if there is none, or if the door computes
+// values of the statement.
+func (s *Statement) onePlace() *plan.OnePlace {
+	switch {
+	case s.once != nil:
+		return nil
+	case s.Sel != nil:
+		return s.Sel.OnePlace
+	case s.Write != nil:
+		return s.Write.OnePlace
 	}
 	return nil
 }
@@ -289,6 +310,9 @@ func (x *Statements) newStatement(st *tables.State, keyspace, text string) (*Sta
 	if s.Whole() != nil {
 		s.Physical = x.Cache.Physical(s.Whole().Text)
 		s.Direct = s.newDirect()
+	}
+	if p := s.onePlace(); p != nil {
+		s.InPlace = &InPlace{p, x.Cache.Physical(p.Whole.Text)}
 	}
 	return s, nil
 }

@@ -70,6 +70,9 @@ func (x *executes) execute(ctx context.Context, req *cqldoor.Request) error {
 			}
 		}
 	}
+	if s.InPlace != nil && x.passer.executeInPlace(req, s, &e) {
+		return nil
+	}
 	req.Go(func(ctx context.Context) { x.carryExecute(ctx, req, s) })
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor"
 	"github.com/evenkeel/evenkeel/cqldoor/buckets"
+	"github.com/evenkeel/evenkeel/cqldoor/internal/rule"
+	"github.com/evenkeel/evenkeel/cqldoor/read"
 	"github.com/evenkeel/evenkeel/cqldoor/request"
 	"github.com/evenkeel/evenkeel/cqldoor/rollover"
 	"github.com/evenkeel/evenkeel/cqldoor/write"
@@ -108,6 +110,44 @@ func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e wire
 	}
 	req.PassUnder(m, &rollover.Counting{Statement: s, Tally: counts, Rollovers: p.placer.Rollovers}, of, !p.premises.Alone() && s.Write.Stamped())
 	return true, nil
+}
+
+// executeInPlace passes an EXECUTE on to its shard while the layout of the table is being changed. It returns false
+// if the rows may have two places, if a page of the result may follow, or if the door must evaluate a value first.
+func (p *passer) executeInPlace(req *cqldoor.Request, s *request.Statement, e *wire.Execute) bool {
+	ids := s.InPlace.Physical.Named.Load()
+	params := &e.Params
+	switch {
+	case ids == nil || req.Version >= wire.V5 && ids.Metadata == nil || params.Values.Named:
+		return false
+	case s.Sel != nil && (params.Has(wire.QueryPagingState) || params.Has(wire.QueryPageSize) && params.PageSize < 2 || params.Consistency.IsSerial()):
+		return false
+	case s.Write != nil:
+		p.placer.StampInChange(req, params)
+	}
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	values := w.bytes[:0]
+	for it := params.Values.Iter(); it.Next(); {
+		values = append(values, it.Bytes)
+	}
+	if len(values) != len(s.Head.Binds) {
+		return false
+	}
+	n, one := s.InPlace.Shard(values, w.parts[:0], params.DefaultTimestamp)
+	if !one {
+		return false
+	}
+	if rule.On(rule.QuorumInChange) {
+		params.Consistency = read.AtLeastQuorum(params.Consistency)
+	}
+	e.ID = ids.Statement
+	s.ShowMetadata(req.Version, params)
+	params.SetKeyspace(nil)
+	binary.BigEndian.PutUint32(w.shard[4:], uint32(n))
+	params.SetValues(params.Values.Insert(s.InPlace.At, 1, w.shard[:]))
+	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
+	return p.passUnder(req, wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch}, s, true)
 }
 
 // workspace holds the buffers with which the door rewrites an EXECUTE. With them the door does not allocate.

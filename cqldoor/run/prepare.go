@@ -77,6 +77,10 @@ func (x *preparer) prepare(ctx context.Context, req *cqldoor.Request, s *request
 		if _, err := x.cache.Physical(text).Renew(ctx, req.Link, req.Version, text); err != nil {
 			return err
 		}
+	} else if p := s.InPlace; p != nil {
+		if _, err := p.Physical.Renew(ctx, req.Link, req.Version, p.Whole.Text); err != nil {
+			return err
+		}
 	}
 	binds := make([]wire.Column, len(s.Head.Binds))
 	for i, b := range s.Head.Binds {

@@ -5,12 +5,15 @@ package run
 import (
 	"flag"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
 	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/cqldoor/read"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"pgregory.net/rapid"
@@ -21,6 +24,7 @@ type twins struct {
 	*scene
 	layouts []string
 	name    int
+	binds   bool // statements are prepared, and their values of p and c are bound
 }
 
 var layouts = []string{
@@ -65,9 +69,13 @@ func (w *twins) text(layout int, text string) string {
 // write executes a write on all and demands that it fares alike. refused says that
 // sharded tables may refuse it, and then no table has it.
 func (w *twins) write(text string) string {
-	want := w.query(w.v5, w.text(-1, text))
+	send := w.query
+	if w.binds {
+		send = func(c *difftest.Conn, text string) *difftest.Answer { return w.bound(c, text, 0) }
+	}
+	want := send(w.v5, w.text(-1, text))
 	for i, l := range w.layouts {
-		got := w.query(w.v5, w.text(i, text))
+		got := send(w.v5, w.text(i, text))
 		if got.Kind != want.Kind || got.Code != want.Code {
 			return fmt.Sprintf("%s\n%s\nwant %sgot  %s", text, l, show(want), show(got))
 		}
@@ -78,16 +86,54 @@ func (w *twins) write(text string) string {
 // read compares what a read gives, in pages of several sizes.
 func (w *twins) read(text string) string {
 	unordered := !strings.Contains(text, "p =") && !strings.Contains(text, "p IN")
-	want := w.rows(w.paged(w.v5, w.text(-1, text), 0), unordered)
+	send := w.paged
+	if w.binds {
+		send = w.bound
+	}
+	want := w.rows(send(w.v5, w.text(-1, text), 0), unordered)
 	for i, l := range w.layouts {
 		for _, size := range []int32{0, 1, 3} {
-			a := w.paged(w.v5, w.text(i, text), size)
+			a := send(w.v5, w.text(i, text), size)
 			if got := w.rows(a, unordered); got != want {
 				return fmt.Sprintf("%s\n%s, pages of %d\nwant %sgot  %s", text, l, size, want, got)
 			}
 		}
 	}
 	return ""
+}
+
+// literals are values of p and c in a statement.
+var literals = regexp.MustCompile(`(VALUES \(|\b[pc] = )(\d+)(, (\d+))?`)
+
+// bound prepares a statement with markers in place of its literals, and executes it.
+func (w *twins) bound(c *difftest.Conn, text string, size int32) *difftest.Answer {
+	w.t.Helper()
+	var values []*primitive.Value
+	text = literals.ReplaceAllStringFunc(text, func(s string) string {
+		m := literals.FindStringSubmatch(s)
+		of := []string{m[2]}
+		if strings.HasPrefix(m[1], "VALUES") {
+			of = append(of, m[4])
+		}
+		for _, v := range of {
+			n, err := strconv.Atoi(v)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			values = append(values, primitive.NewValue(plan.IntValue(n)))
+		}
+		return m[1] + strings.Join(slices.Repeat([]string{"?"}, len(of)), ", ")
+	})
+	p, err := c.Prepare(text)
+	if err != nil {
+		w.t.Fatalf("%s: %v", text, err)
+	}
+	if p.Kind == difftest.Error {
+		return p
+	}
+	return w.scene.pages(func(state []byte) (*difftest.Answer, error) {
+		return c.Execute(p, difftest.Request{Values: values, PageSize: size, State: state})
+	})
 }
 
 func (w *twins) rows(a *difftest.Answer, unordered bool) string {

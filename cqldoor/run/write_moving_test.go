@@ -464,8 +464,9 @@ func TestHistoriesUnderChange(t *testing.T) {
 					h.late = h.late || at == reshard.Cleaned
 					log = append(log, at.String())
 				}
+				w.binds = rapid.Bool().Draw(r, "binds")
 				text := h.write()
-				log = append(log, text)
+				log = append(log, fmt.Sprint(text, ", bound: ", w.binds))
 				if fault := w.write(text); fault != "" {
 					r.Fatalf("%s\nafter\n%s", fault, strings.Join(log, "\n"))
 				}
@@ -606,6 +607,21 @@ func quorumInChange(w *twins) string {
 			a, err := s.v5.Query(difftest.Request{Query: fmt.Sprintf(text, s.keyspace), Consistency: primitive.ConsistencyLevelOne})
 			if err != nil || a.Kind == difftest.Error {
 				w.t.Fatalf("%s: %v %v", text, err, a)
+			}
+			if low := st.low.Load(); low && step != reshard.None {
+				return fmt.Sprintf("%s: %s was sent at ONE", step, text)
+			}
+		}
+		for _, text := range []string{"UPDATE %s.t SET v = 'z' WHERE p = 1 AND c = ?", "SELECT v FROM %s.t WHERE p = 1 AND c = ?"} {
+			st.low.Store(false)
+			p, err := s.v5.Prepare(fmt.Sprintf(text, s.keyspace))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for c := range int32(8) {
+				if a, err := s.v5.Execute(p, difftest.Request{Values: int32s(c), Consistency: primitive.ConsistencyLevelOne}); err != nil || a.Kind == difftest.Error {
+					w.t.Fatalf("%s: %v %v", text, err, a)
+				}
 			}
 			if low := st.low.Load(); low && step != reshard.None {
 				return fmt.Sprintf("%s: %s was sent at ONE", step, text)

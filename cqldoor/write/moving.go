@@ -21,12 +21,7 @@ import (
 // client's batch. Move sends them with the last writes.
 func (r *Writer) Move(ctx context.Context, req *cqldoor.Request, g *Gathering, passed *wire.Batch, params *wire.Params) error {
 	p := *params
-	if !p.Has(wire.QueryDefaultTimestamp) {
-		if req.Stamp == 0 {
-			req.Stamp = r.Placer.Clock.next()
-		}
-		p.SetDefaultTimestamp(req.Stamp)
-	}
+	r.Placer.StampInChange(req, &p)
 	if rule.On(rule.QuorumInChange) {
 		p.Consistency = read.AtLeastQuorum(p.Consistency)
 	}

@@ -73,6 +73,18 @@ func (p *Placer) Stamp(req *cqldoor.Request, params *wire.Params, w *plan.Write)
 	}
 }
 
+// StampInChange gives a write the door's time as its timestamp if the request has none. So all places of a row get
+// the same timestamp, and the door may repeat the write.
+func (p *Placer) StampInChange(req *cqldoor.Request, params *wire.Params) {
+	switch {
+	case params.Has(wire.QueryDefaultTimestamp):
+		req.Stamp = params.DefaultTimestamp
+	case req.Stamp == 0:
+		req.Stamp = p.Clock.next()
+	}
+	params.SetDefaultTimestamp(req.Stamp)
+}
+
 // timeOf returns the timestamp of a write, in microseconds: its own, that of the request, or the
 // door's.
 func (p *Placer) timeOf(req *cqldoor.Request, params *wire.Params, b *analysis.BoundWrite) int64 {

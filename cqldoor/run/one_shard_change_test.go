@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/datastax/go-cassandra-native-protocol/primitive"
+	"github.com/evenkeel/evenkeel/cql/store"
+	"github.com/evenkeel/evenkeel/cql/wire"
+	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/internal/difftest"
+	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
+)
+
+// tallied is a store that counts the requests on clients' links.
+type tallied struct {
+	store.Store
+	executes atomic.Int64
+}
+
+type talliedLink struct {
+	store.Forwarder
+	of *tallied
+}
+
+func (s *tallied) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
+	link, err := s.Store.Open(ctx, o)
+	if err != nil || o.Own {
+		return link, err
+	}
+	return &talliedLink{link.(store.Forwarder), s}, nil
+}
+
+func (l *talliedLink) Send(ctx context.Context, m wire.Message, reply func(wire.Message)) {
+	l.of.executes.Add(1)
+	l.Forwarder.Send(ctx, m, reply)
+}
+
+func (l *talliedLink) Forward(ctx context.Context, m wire.Message, to store.Receiver, tag uint32) {
+	l.of.executes.Add(1)
+	l.Forwarder.Forward(ctx, m, to, tag)
+}
+
+// TestRowsThatStay checks that a write and a read of a row that a change does not move is one request in each
+// step, and that the answers are right also for the rows that move.
+func TestRowsThatStay(t *testing.T) {
+	st := &tallied{Store: embedded(t)}
+	s := newScene(t, st)
+	table := s.keyspace + ".t"
+	s.must(s.v5, "CREATE TABLE "+table+" (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+	m := &mover{scene: s, table: table, next: shard.Layout{N: 6, Column: "shard"}}
+	const rows = 40
+	for c := range rows {
+		m.keys = append(m.keys, [2]int{1, c})
+	}
+	do := func(p *difftest.Answer, values ...int32) (*difftest.Answer, int64) {
+		before := st.executes.Load()
+		a, err := s.v5.Execute(p, difftest.Request{Values: int32s(values...)})
+		if err != nil || a.Kind == difftest.Error {
+			t.Fatal(err, show(a))
+		}
+		return a, st.executes.Load() - before
+	}
+	version := int32(0)
+	for step := reshard.None; ; {
+		insert, err := s.v5.Prepare("INSERT INTO " + table + " (v, p, c) VALUES (?, ?, ?)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := s.v5.Prepare("SELECT v FROM " + table + " WHERE c = ? AND p = ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stay := 0
+		for c := range int32(rows) {
+			stays := true
+			if _, change := m.change(); change != nil {
+				r := change.Moved([][]byte{plan.IntValue(1)}, [][]byte{plan.IntValue(int(c))})
+				stays = r.Old == r.New
+			}
+			version++
+			_, writes := do(insert, version, 1, c)
+			a, reads := do(read, c, 1)
+			if len(a.Rows) != 1 || string(a.Rows[0][0]) != string(plan.IntValue(int(version))) {
+				t.Fatalf("%s: row %d has not version %d: %s", step, c, version, show(a))
+			}
+			if !stays {
+				if step == reshard.Switching && reads < 2 {
+					t.Errorf("%s: the read of row %d, which moves, is %d requests", step, c, reads)
+				}
+				continue
+			}
+			if stay++; writes != 1 || reads != 1 {
+				t.Errorf("%s: a write and a read of row %d, which does not move, are %d and %d requests", step, c, writes, reads)
+			}
+		}
+		if stay < rows/4 || step != reshard.None && stay == rows {
+			t.Errorf("%s: %d of %d rows do not move", step, stay, rows)
+		}
+		if step = m.on(step, false); step == reshard.None {
+			break
+		}
+	}
+	if a := s.must(s.v5, fmt.Sprintf("SELECT c FROM %s WHERE p = 1", table)); len(a.Rows) != rows {
+		t.Errorf("then: %s", show(a))
+	}
+}
+
+// TestOldTimestampsStayOld deletes rows before a change, and in the change writes them with an earlier timestamp: of
+// the statement, or of the request. In each step where reads or writes use the old places, the deletion hides them.
+func TestOldTimestampsStayOld(t *testing.T) {
+	const before, deleted = 1000, 2000
+	for last := reshard.Announced; last != reshard.Cleaned; last++ {
+		s := newScene(t, embedded(t))
+		table := s.keyspace + ".t"
+		s.must(s.v5, "CREATE TABLE "+table+" (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+		m := &mover{scene: s, table: table, next: shard.Layout{N: 6, Column: "shard"}}
+		for c := range 20 {
+			s.must(s.v5, fmt.Sprintf("DELETE FROM %s USING TIMESTAMP %d WHERE p = 1 AND c = %d", table, deleted, c))
+		}
+		for step := reshard.None; step != last; {
+			step = m.on(step, false)
+		}
+		for _, using := range []string{"", " USING TIMESTAMP ?"} {
+			insert, err := s.v5.Prepare("INSERT INTO " + table + " (v, p, c) VALUES (?, ?, ?)" + using)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c := range int32(20) {
+				r := difftest.Request{Values: int32s(7, 1, c)}
+				if stamp := int64(before); using == "" {
+					r.Timestamp = &stamp
+				} else {
+					r.Values = append(r.Values, primitive.NewValue(binary.BigEndian.AppendUint64(nil, before)))
+				}
+				if a, err := s.v5.Execute(insert, r); err != nil || a.Kind == difftest.Error {
+					t.Fatal(err, show(a))
+				}
+			}
+			if a := s.must(s.v5, "SELECT c FROM "+table+" WHERE p = 1"); len(a.Rows) != 0 {
+				t.Errorf("%s,%s: rows that were deleted are back: %s", last, using, show(a))
+			}
+		}
+	}
+}
