@@ -100,6 +100,16 @@ type Round struct {
 	Sent []Mutation
 }
 
+// Stays reports whether the change moves no row of a logical partition.
+func (c *Change) Stays(key [][]byte) bool {
+	from, to := c.From.Layout, c.To.Layout
+	if twoTables(c.From, c.To) || from.Strategy != shard.Calculated || to.Strategy != shard.Calculated || from.Hash != to.Hash || !slices.Equal(from.By, to.By) {
+		return false
+	}
+	k := AppendKey(nil, key)
+	return from.Spread(k).Equal(to.Spread(k))
+}
+
 // Place is a physical partition of a logical partition while its table's layout is being changed.
 type Place struct {
 	Shard  int  // AnyShard: each shard that the key has

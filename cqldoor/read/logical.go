@@ -75,7 +75,7 @@ func (x *reader) partition(key [][]byte, at plan.Cursor, hint int, f visit) (on 
 		return true, nil
 	}
 	r := plan.Row{Select: x.plan, Key: key}
-	if x.plan.Old != nil && len(x.plan.Table.Statics) > 0 {
+	if x.plan.Old != nil && len(x.plan.Table.Statics) > 0 && !x.plan.Change.Stays(key) {
 		if _, err := x.reads.Resolver.resolve(x.ctx, x.plan.Change, x.plan.Change.Moved(key, nil), x.params.Consistency); err != nil {
 			return false, err
 		}
@@ -191,7 +191,7 @@ func (x *reader) present(key [][]byte, index int) (bool, error) {
 	for s := range x.plan.PartitionSegments(x.bound, x.dir, index, key, nil) {
 		for after := s.After; ; {
 			read := x.keys
-			if x.plan.Old != nil {
+			if x.plan.Old != nil && !x.plan.Change.Stays(key) {
 				read = x.resolved
 			}
 			page, err := read(s, after, shownAtOnce)

@@ -42,6 +42,9 @@ func (x *merger) page(s plan.Segment, after [][]byte, want int) (*rowset, error)
 // read is page for a segment that may have rows.
 func (x *merger) read(s plan.Segment, after [][]byte, want int) (*rowset, error) {
 	if x.plan.Old != nil {
+		if x.plan.Change.Stays(s.Key) {
+			return x.held(s, after, want)
+		}
 		return x.resolved(s, after, want)
 	}
 	if x.ahead == nil && !x.tooWide(want, len(s.Shards)) {

@@ -112,6 +112,46 @@ func TestRowsThatStay(t *testing.T) {
 	}
 }
 
+// TestKeysThatStay checks that a read of a key costs the same number of requests in each step, if only the number of
+// shards of another key changes.
+func TestKeysThatStay(t *testing.T) {
+	st := &tallied{Store: embedded(t)}
+	s := newScene(t, st)
+	table := s.keyspace + ".t"
+	s.must(s.v5, "CREATE TABLE "+table+" (p int, c int, v int, s int static, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+	m := &mover{scene: s, table: table, next: shard.Layout{N: 4, Column: "shard", Keys: shard.NewKeys(1, map[string]shard.Spread{string(plan.IntValue(1)): {Range: shard.Range{N: 8, Base: 4}}})}}
+	for p := range 3 {
+		for c := range 20 {
+			s.must(s.v5, fmt.Sprintf("INSERT INTO %s (p, c, v, s) VALUES (%d, %d, 1, 2)", table, p, c))
+			m.keys = append(m.keys, [2]int{p, c})
+		}
+	}
+	cost := map[string]int64{}
+	for step := reshard.None; ; {
+		for _, text := range []string{"SELECT c, v FROM %s WHERE p = 2", "SELECT c, s FROM %s WHERE p = 2"} {
+			s.must(s.v5, fmt.Sprintf(text, table)) // prepares the physical statements
+			before := st.executes.Load()
+			a := s.must(s.v5, fmt.Sprintf(text, table))
+			n := st.executes.Load() - before
+			if len(a.Rows) != 20 {
+				t.Errorf("%s: %s gives %s", step, text, show(a))
+			}
+			if step == reshard.Announced { // reads use the old places alone
+				cost[text] = n
+			}
+			if step != reshard.None && n != cost[text] {
+				t.Errorf("%s: %s is %d requests, and %d when the change began", step, text, n, cost[text])
+			}
+		}
+		if step = m.on(step, false); step == reshard.None {
+			break
+		}
+	}
+	if a := s.must(s.v5, "SELECT c FROM "+table+" WHERE p = 1"); len(a.Rows) != 20 {
+		t.Errorf("then: %s", show(a))
+	}
+}
+
 // TestOldTimestampsStayOld deletes rows before a change, and in the change writes them with an earlier timestamp: of
 // the statement, or of the request. In each step where reads or writes use the old places, the deletion hides them.
 func TestOldTimestampsStayOld(t *testing.T) {
