@@ -27,6 +27,7 @@ type options struct {
 	hot       int
 	quiet     time.Duration
 	share     float64
+	single    bool
 	trace     bool
 }
 
@@ -38,6 +39,7 @@ func main() {
 	flag.IntVar(&o.hot, "hot", 100_000, "rows of the one hot key, in the scene of it")
 	flag.DurationVar(&o.quiet, "quiet", 15*time.Second, "length of the phase before the change")
 	flag.Float64Var(&o.share, "share", 0.7, "part of the door's capacity that the clients ask for")
+	flag.BoolVar(&o.single, "single", false, "read single rows; without it, ten rows of a key, from all its shards")
 	flag.BoolVar(&o.trace, "trace", false, "print the longest request of each 100 ms of a change, on stderr")
 	measure.Main(func(ctx context.Context) error { return run(ctx, o) })
 }

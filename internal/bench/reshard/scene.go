@@ -192,13 +192,16 @@ func (b *bench) play(ctx context.Context, s scene) error {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// mix returns the clients' requests: half of them read ten rows of a key, half of them write a row that
-// is there already.
+// mix returns the clients' requests: half of them read ten rows of a key or a single row, half of them write a row
+// that is there already.
 func (b *bench) mix(s scene) func(r *rand.Rand) error {
 	return func(r *rand.Rand) error {
 		c := r.IntN(b.rows)
 		if r.IntN(2) == 0 {
 			return b.insert(context.Background(), table, b.key(s, c), c, value)
+		}
+		if b.single {
+			return b.session.Query("SELECT c, v FROM "+table+" WHERE k = ? AND c = ?", b.key(s, c), c).Iter().Close()
 		}
 		return b.session.Query("SELECT c, v FROM "+table+" WHERE k = ? AND c >= ? LIMIT 10", b.key(s, c), c).Iter().Close()
 	}
