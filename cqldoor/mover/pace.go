@@ -22,9 +22,9 @@ const (
 )
 
 // These bound the level of a pace. A change comes to an end however busy the store is, because the
-// level is never below lowest.
+// level is never below lowest. At lowest, the mover rests three times as long as its requests take.
 const (
-	lowest      = 1
+	lowest      = 0.25
 	maxParallel = 32
 	unwatched   = 8 // the first level of a pace that cannot watch clients
 )
@@ -35,7 +35,8 @@ const (
 // longer. So the mover uses only the capacity that the store has to spare.
 //
 // The level is the number of units that the mover handles at a time. A low level keeps the mover's queue at the store
-// short. A client's request waits behind that queue if the store has few processors.
+// short. A client's request waits behind that queue if the store has few processors. Below 1, the level is the part of the
+// time in which the mover has a request at the store: it rests after each request.
 //
 // The pace compares a request only with others of its kind. A write waits for the disk, so it takes
 // longer than a read, also while the store is idle.
@@ -79,7 +80,21 @@ func newPace(now func() time.Time, clients func() Served) *pace {
 func (p *pace) parallel() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return int(p.level)
+	return max(1, int(p.level))
+}
+
+// longestRest is the longest time for which the mover rests after a request.
+const longestRest = time.Second
+
+// rest waits after a request, if the level is below 1. took is how long the store took for the request.
+func (p *pace) rest(ctx context.Context, took time.Duration) error {
+	p.mu.Lock()
+	level := p.level
+	p.mu.Unlock()
+	if level >= 1 {
+		return nil
+	}
+	return deadline.Sleep(ctx, min(longestRest, time.Duration((1/level-1)*float64(took))))
 }
 
 // latency returns the store's response time in seconds, now and when it was least busy, for the kind
@@ -199,7 +214,7 @@ func (p *pace) judge(served Served) {
 		return
 	}
 	p.recent += (took.Seconds()/float64(n) - p.recent) / 4
-	const slack = 0.0003 // seconds; smaller delays do not count
+	const slack = 0.0001 // seconds; smaller delays do not count
 	switch p.round++; {
 	case p.round < probe:
 		p.set(lowest)
@@ -210,9 +225,9 @@ func (p *pace) judge(served Served) {
 	case p.round == cycle:
 		p.round, p.base, p.before = 0, served, p.level
 		p.set(lowest)
-	case p.recent > 1.3*p.quiet+slack:
+	case p.recent > 1.2*p.quiet+slack:
 		p.set(p.level * 0.7)
 	default:
-		p.set(p.level + 0.5)
+		p.set(p.level + min(0.5, p.level/4))
 	}
 }

@@ -70,19 +70,38 @@ func TestPaceGivesWayToClients(t *testing.T) {
 	}
 	disturbed := func(int) time.Duration { return time.Duration(p.level * float64(time.Millisecond)) }
 	spend(disturbed)
-	if got := spend(disturbed); got > 2 || p.level < lowest {
-		t.Errorf("clients wait a millisecond for each unit; the mover handles %.1f at a time", got)
+	if got := spend(disturbed); got > 0.5 || p.level < lowest {
+		t.Errorf("clients wait a millisecond for each unit; the mover handles %.2f at a time", got)
 	}
 	twice := func(int) time.Duration {
 		return 4*time.Millisecond + time.Duration(p.level*float64(50*time.Microsecond))
 	}
 	spend(twice)
-	if got := spend(twice); got < maxParallel/2 {
+	if got := spend(twice); got < maxParallel/3 {
 		t.Errorf("the clients' requests take longer themselves; the mover handles %.1f units at a time", got)
 	}
 	spend(unsteady)
 	if got := p.parallel(); got != maxParallel {
 		t.Errorf("clients no longer wait: %d units at a time", got)
+	}
+}
+
+// TestPaceRests checks that the mover rests in proportion to its requests if its level is below 1.
+func TestPaceRests(t *testing.T) {
+	p := newPace(time.Now, func() Served { return Served{} })
+	const took = 5 * time.Millisecond
+	began := time.Now()
+	if err := p.rest(t.Context(), took); err != nil || time.Since(began) < 3*took {
+		t.Errorf("at the lowest level the mover rests %v after a request of %v: %v", time.Since(began), took, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.rest(ended, time.Hour); err == nil {
+		t.Error("the mover rests although nobody waits for it")
+	}
+	p.set(1)
+	if err := p.rest(ended, time.Hour); err != nil {
+		t.Errorf("at level 1 the mover rests: %v", err)
 	}
 }
 

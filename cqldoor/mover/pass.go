@@ -80,8 +80,12 @@ func (p *pass) try(ctx context.Context, of kind, do func() (page, error)) (page,
 		begun := p.now()
 		got, err := do()
 		failed := err != nil && transient(err)
-		p.pace.observe(of, p.now().Sub(begun), failed)
+		took := p.now().Sub(begun)
+		p.pace.observe(of, took, failed)
 		if !failed || try == maxTry {
+			if err == nil {
+				err = p.pace.rest(ctx, took)
+			}
 			return got, err
 		}
 		if err := deadline.Sleep(ctx, wait); err != nil {
