@@ -10,111 +10,151 @@ import (
 	"github.com/evenkeel/evenkeel/reshard"
 )
 
-// OnePlace is the plan of a statement on rows that have one place during a change of their table's layout: the
-// place does not move, or the step of the change needs only the old or only the new place. The door then sends
-// the statement to that shard, as it does without a change. Whether the rows have one place depends on the
-// statement's values. It is immutable.
+// OnePlace is another plan of a statement, for executions in which one shard has all its rows. The door sends such an
+// execution to that shard, as it does if the statement's first plan is for one shard. It is immutable.
+//
+// During a change of layout, rows have one place if they do not move, or if the step of the change needs only the old
+// or only the new place. Whether this is so depends on the statement's values. Without a change, a SELECT of one row has
+// a OnePlace if the physical table has another name than the logical one.
 type OnePlace struct {
-	Whole *Statement
-	At    int // index of the shard among the values
+	Whole   *Statement
+	At      int  // index of the shard among the values
+	Renamed bool // the metadata of the store's result has another table name than the logical one
 
-	old, next     *Direct
-	present, past places
-	ownTime       bool
-	change        *Change
+	old, next     *Direct // nil: no execution that needs this place has one place
+	present, past places  // what an execution needs; past: if its timestamp is older than the change
+	ownTime       bool    // the statement has a timestamp of its own
+	change        *Change // nil: none
 }
 
 // places says which places a statement needs.
 type places struct{ old, next bool }
 
+// InChange reports whether the table's layout is being changed.
+func (o *OnePlace) InChange() bool { return o.change != nil }
+
 // Shard returns the shard that the client's values decide. stamp is the request's timestamp, in microseconds. It
 // returns false if the rows may have two places, or if a value is wrong. scratch is a buffer.
 func (o *OnePlace) Shard(values, scratch [][]byte, stamp int64) (int, bool) {
 	need := o.present
-	if o.ownTime || o.change.Past(stamp) {
+	if o.change != nil && (o.ownTime || o.change.Past(stamp)) {
 		need = o.past
 	}
-	var old, next int
-	var err error
-	if need.old {
-		if old, err = o.old.Shard(values, scratch); err != nil {
+	shards := [2]int{-1, -1}
+	for i, d := range []*Direct{o.old, o.next} {
+		if i == 0 && !need.old || i == 1 && !need.next {
+			continue
+		}
+		if d == nil {
+			return 0, false
+		}
+		var err error
+		if shards[i], err = d.Shard(values, scratch); err != nil {
 			return 0, false
 		}
 	}
-	if need.next {
-		if next, err = o.next.Shard(values, scratch); err != nil {
-			return 0, false
-		}
+	if !need.next {
+		return shards[0], true
 	}
-	switch {
-	case !need.next:
-		return old, true
-	case !need.old:
-		return next, true
-	}
-	return next, old == next
+	return shards[1], !need.old || shards[0] == shards[1]
 }
 
-// newOnePlace returns the plan if both layouts lead the statement to one shard by the same text, or nil.
-func newOnePlace(c *Change, old, next *Direct, oldText, nextText *Statement) *OnePlace {
-	if old == nil || next == nil || oldText.Text != nextText.Text || old.At != next.At {
+// planned is a statement's plan for one shard under one layout.
+type planned struct {
+	whole  *Statement
+	direct *Direct
+}
+
+// newOnePlace returns the plan for the places that present executions need. old and next are the plans under the two
+// layouts. apart says that the layouts are in two physical tables. It returns nil if no execution can have one place.
+func newOnePlace(old, next planned, apart bool, o OnePlace) *OnePlace {
+	switch {
+	case apart && o.present.old && o.present.next:
+		return nil
+	case apart && o.present.old:
+		next = planned{}
+	case apart:
+		old = planned{}
+	}
+	use := next
+	if !o.present.next {
+		use = old
+	}
+	if use.direct == nil || o.present.old && old.direct == nil {
 		return nil
 	}
-	return &OnePlace{Whole: nextText, At: next.At, old: old, next: next, change: c}
-}
-
-// onePlace returns the plan of a SELECT of one row for the case that the row has one place. It returns nil if
-// there is none.
-func (p *Select) onePlace(stmt *syntax.Select, clientValues int) (*OnePlace, error) {
-	from, to, a := p.from, p.Change.To, p.Logical
-	if twoTables(from, to) || from.Renamed() {
-		return nil, nil
-	}
-	for _, c := range from.Clustering {
-		if _, ok := bound(a.Where.Clustering, c); !ok {
-			return nil, nil // the SELECT can have several pages, and each form of the plan has its own paging states
+	o.Whole, o.At = use.whole, use.direct.At
+	for _, of := range []struct {
+		planned
+		to **Direct
+	}{{old, &o.old}, {next, &o.next}} {
+		if of.direct != nil && of.whole.Text == o.Whole.Text {
+			*of.to = of.direct
 		}
 	}
-	old, err := selectIn(from, stmt, a, false, false)
+	return &o
+}
+
+// onePlace returns a SELECT's other plan, or nil if there is none. The SELECT reads one row: a read of several rows can
+// have several pages, and the two plans have different paging states.
+func (p *Select) onePlace(stmt *syntax.Select) (*OnePlace, error) {
+	for _, c := range p.Table.Clustering {
+		if _, ok := bound(p.Logical.Where.Clustering, c); !ok {
+			return nil, nil
+		}
+	}
+	in := func(t *Table) (planned, error) {
+		s, err := selectIn(t, stmt, p.Logical, false, false)
+		if err != nil || s.Access != One {
+			return planned{}, err
+		}
+		return planned{s.Whole, s.Direct(len(p.Logical.Binds))}, nil
+	}
+	next, err := in(p.Table)
 	if err != nil {
 		return nil, err
 	}
-	next, err := selectIn(to, stmt, a, false, false)
-	if err != nil || old.Access != One || next.Access != One {
-		return nil, err
+	o := OnePlace{Renamed: p.Table.Renamed(), present: places{next: true}, change: p.Change}
+	var old planned
+	if p.Change != nil && p.Change.Duty.Both() {
+		o.present.old = true
+		if old, err = in(p.from); err != nil {
+			return nil, err
+		}
 	}
-	o := newOnePlace(p.Change, old.Direct(clientValues), next.Direct(clientValues), old.Whole, next.Whole)
-	if o != nil {
-		both, read := p.Change.Duty.Both(), p.Change.Duty.New()
-		o.present = places{old: both || !read, next: both || read}
-		o.past = o.present
-	}
-	return o, nil
+	o.past = o.present
+	return newOnePlace(old, next, p.Change != nil && twoTables(p.Change.From, p.Change.To), o), nil
 }
 
-// onePlace returns the plan of a write for the case that its rows have one place. It returns nil if there is none.
-func (p *Write) onePlace(stmt syntax.Statement, clientValues int) (*OnePlace, error) {
+// onePlace returns a write's other plan during a change, or nil if there is none.
+func (p *Write) onePlace(stmt syntax.Statement) (*OnePlace, error) {
 	from, to := p.Table, p.To.Table
-	if row, static := p.touches(); !row || static || twoTables(from, to) || from.Renamed() || p.Logical.Scope != analysis.ScopeRows && p.Logical.Scope != analysis.ScopeDeleteRows {
+	if row, static := p.touches(); !row || static || p.Logical.Scope != analysis.ScopeRows && p.Logical.Scope != analysis.ScopeDeleteRows {
 		return nil, nil
 	}
-	old, err := writeIn(from, stmt, p.Logical, true)
-	if err != nil {
-		return nil, err
-	}
-	next, err := writeIn(to, stmt, p.Logical, true)
-	if err != nil {
-		return nil, err
-	}
-	o := newOnePlace(from.Change, old.Direct(clientValues), next.Direct(clientValues), old.Whole, next.Whole)
-	if o != nil {
-		duty := from.Change.Duty
-		in := func(of reshard.Act, programs ...[]reshard.Act) bool {
-			return slices.ContainsFunc(programs, func(p []reshard.Act) bool { return slices.Contains(p, of) })
+	in := func(t *Table) (planned, error) {
+		w, err := writeIn(t, stmt, p.Logical, true)
+		if err != nil {
+			return planned{}, err
 		}
-		o.present = places{old: in(reshard.PutOld, duty.Write), next: in(reshard.PutNew, duty.Write)}
-		o.past = places{old: in(reshard.PutOld, duty.Write, duty.Past), next: in(reshard.PutNew, duty.Write, duty.Past)}
-		o.ownTime = p.Logical.Timestamp != nil
+		return planned{w.Whole, w.Direct(len(p.Logical.Binds))}, nil
 	}
-	return o, nil
+	old, err := in(from)
+	if err != nil {
+		return nil, err
+	}
+	next, err := in(to)
+	if err != nil {
+		return nil, err
+	}
+	duty := from.Change.Duty
+	has := func(a reshard.Act, programs ...[]reshard.Act) bool {
+		return slices.ContainsFunc(programs, func(p []reshard.Act) bool { return slices.Contains(p, a) })
+	}
+	return newOnePlace(old, next, twoTables(from, to), OnePlace{
+		present: places{old: has(reshard.PutOld, duty.Write), next: has(reshard.PutNew, duty.Write)},
+		past:    places{old: has(reshard.PutOld, duty.Write, duty.Past), next: has(reshard.PutNew, duty.Write, duty.Past)},
+		ownTime: p.Logical.Timestamp != nil,
+		change:  from.Change,
+	}), nil
 }

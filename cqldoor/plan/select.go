@@ -88,7 +88,7 @@ type Select struct {
 	Quorum bool
 	from   *Table // the table under the change, with its old layout
 
-	// OnePlace is the plan during a change for a row that has one place; nil: there is none.
+	// OnePlace is another plan of a SELECT of one row; nil: there is none.
 	OnePlace *OnePlace
 
 	// Plainly is the same read as the store answers it for the plain table alone. It is used while
@@ -119,7 +119,11 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 		return ofPlain(t, stmt, a)
 	}
 	if t.Change == nil {
-		return selectIn(t, stmt, a, merged || t.Renamed(), false)
+		p, err := selectIn(t, stmt, a, merged || t.Renamed(), false)
+		if err == nil && t.Renamed() {
+			p.OnePlace, err = p.onePlace(stmt)
+		}
+		return p, err
 	}
 	both := t.Change.Duty.Both()
 	p, err := selectIn(t.reads(), stmt, a, true, both)
@@ -144,7 +148,7 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 			return nil, err
 		}
 	}
-	p.OnePlace, err = p.onePlace(stmt, len(a.Binds))
+	p.OnePlace, err = p.onePlace(stmt)
 	return p, err
 }
 

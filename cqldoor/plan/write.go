@@ -20,7 +20,7 @@ type Write struct {
 	// To is the same write under the new layout, or nil if no change is under way. See Moving.
 	To *Write
 
-	// OnePlace is the plan during a change for rows that have one place; nil: there is none.
+	// OnePlace is another plan during a change; nil: there is none.
 	OnePlace *OnePlace
 
 	// Whole is the statement for the one shard that its key decides. It is nil if the shards
@@ -53,7 +53,7 @@ func NewWrite(t *Table, stmt syntax.Statement, a *analysis.Write) (*Write, error
 		p.To, err = writeIn(t.Change.To, stmt, a, false)
 	}
 	if err == nil {
-		p.OnePlace, err = p.onePlace(stmt, len(a.Binds))
+		p.OnePlace, err = p.onePlace(stmt)
 	}
 	if err != nil {
 		return nil, err

@@ -35,11 +35,11 @@ type Statement struct {
 	MetadataID [16]byte   // id of the result's metadata, v5
 	Physical   *Physical  // for a statement that goes to one shard
 	Direct     *plan.Direct
-	InPlace    *InPlace        // during a change of layout; nil: each execution needs both layouts
+	InPlace    *InPlace        // another plan, for executions of one shard; nil: there is none
 	Series     *observe.Series // measures it
 }
 
-// InPlace is a statement for rows that have one place during a change of layout.
+// InPlace is another plan of a statement, for executions of one shard.
 type InPlace struct {
 	*plan.OnePlace
 	Physical *Physical
@@ -165,8 +165,8 @@ func (s *Statement) newDirect() *plan.Direct {
 	return nil
 }
 
-// onePlace returns the plan for rows that have one place. It returns nil if there is none, or if the door computes
-// values of the statement.
+// onePlace returns the other plan of the statement. It returns nil if there is none, or if the door computes values of
+// the statement.
 func (s *Statement) onePlace() *plan.OnePlace {
 	switch {
 	case s.once != nil:

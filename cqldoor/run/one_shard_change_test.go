@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
 	"github.com/evenkeel/evenkeel/cql/store"
 	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
+	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/internal/difftest"
 	"github.com/evenkeel/evenkeel/reshard"
 	"github.com/evenkeel/evenkeel/shard"
@@ -185,6 +187,53 @@ func TestOldTimestampsStayOld(t *testing.T) {
 			}
 			if a := s.must(s.v5, "SELECT c FROM "+table+" WHERE p = 1"); len(a.Rows) != 0 {
 				t.Errorf("%s,%s: rows that were deleted are back: %s", last, using, show(a))
+			}
+		}
+	}
+}
+
+// TestReadsOfRenamedTable reads single rows of a table that a plain table has become. The physical table has another
+// name, and no answer shows it.
+func TestReadsOfRenamedTable(t *testing.T) {
+	s := newScene(t, embedded(t))
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".other (p int, c int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '2'}") // makes the catalogue
+	s.must(s.v5, "CREATE TABLE "+s.keyspace+".t (p int, c int, v int, PRIMARY KEY (p, c))")
+	for c := range 20 {
+		s.must(s.v5, fmt.Sprintf("INSERT INTO %s.t (p, c, v) VALUES (1, %d, %d)", s.keyspace, c, c+100))
+	}
+	s.must(s.v5, "ALTER TABLE "+s.keyspace+".t WITH write_sharding = {'shards': '4'}")
+	now := func() *tables.Sharded { return s.router.schema.View.Load().Tables[s.keyspace]["t"] }
+	for deadline := time.Now().Add(patience); now() == nil || now().Entry.Change != nil || now().Entry.Layout.Plain(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the change does not end: %+v", now())
+		}
+	}
+	if now().Entry.Physical == "t" {
+		t.Fatal("the physical table has the logical name")
+	}
+	for v, conn := range map[string]*difftest.Conn{"v4": s.v4, "v5": s.v5} {
+		for _, selection := range []string{"v", "*", "v, writetime(v)", "count(*)"} {
+			p, err := conn.Prepare("SELECT " + selection + " FROM " + s.keyspace + ".t WHERE p = ? AND c = ?")
+			if err != nil || p.Kind != difftest.Prepared {
+				t.Fatal(err, show(p))
+			}
+			for c := range int32(20) {
+				for _, skip := range []bool{false, true} {
+					a, err := conn.Execute(p, difftest.Request{Values: int32s(1, c), SkipMeta: skip})
+					if err != nil || len(a.Rows) != 1 || len(a.Columns) != len(p.Columns) {
+						t.Fatalf("%s: SELECT %s of row %d gives %s, %v", v, selection, c, show(a), err)
+					}
+					for _, column := range a.Columns {
+						if column.Table != "t" {
+							t.Errorf("%s: SELECT %s shows table %s", v, selection, column.Table)
+						}
+					}
+					if at := len(a.Rows[0]) - 1; selection == "v" || selection == "*" {
+						if string(a.Rows[0][at]) != string(plan.IntValue(int(c)+100)) {
+							t.Errorf("%s: SELECT %s of row %d gives %s", v, selection, c, show(a))
+						}
+					}
+				}
 			}
 		}
 	}
