@@ -80,9 +80,9 @@ func (s *specials) put(id []byte, k special) {
 }
 
 // rewrite appends to dst the response to a special statement for a client to which the door gives
-// the address at. It reports whether that differs from resp.
+// the address at. It reports whether that differs from resp. The response to any other statement does not.
 func (d *Door) rewrite(at netip.AddrPort, k special, resp wire.Message, dst []byte) ([]byte, bool) {
-	if resp.Op != wire.OpResult {
+	if k == specialNone || resp.Op != wire.OpResult {
 		return dst, false
 	}
 	prefix, body, err := wire.SplitPrefix(resp.Op, resp.Flags, resp.Body)
