@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/cql/analysis"
 	"github.com/evenkeel/evenkeel/cql/syntax"
 	"github.com/evenkeel/evenkeel/reshard"
+	"github.com/evenkeel/evenkeel/shard"
 )
 
 // OnePlace is another plan of a statement, for executions in which one shard has all its rows. The door sends such an
@@ -104,6 +105,9 @@ func (p *Select) onePlace(stmt *syntax.Select) (*OnePlace, error) {
 		}
 	}
 	in := func(t *Table) (planned, error) {
+		if t.Layout.Strategy != shard.Calculated {
+			return planned{}, nil
+		}
 		s, err := selectIn(t, stmt, p.Logical, false, false)
 		if err != nil || s.Access != One {
 			return planned{}, err
@@ -133,6 +137,9 @@ func (p *Write) onePlace(stmt syntax.Statement) (*OnePlace, error) {
 		return nil, nil
 	}
 	in := func(t *Table) (planned, error) {
+		if t.Layout.Strategy != shard.Calculated { // a bucket must be in the directory before a row is written there
+			return planned{}, nil
+		}
 		w, err := writeIn(t, stmt, p.Logical, true)
 		if err != nil {
 			return planned{}, err

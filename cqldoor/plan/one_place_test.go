@@ -159,3 +159,22 @@ func TestOnePlaceOfTwoTables(t *testing.T) {
 	check(table, read, 0, false)
 	check(table, write, 0, false)
 }
+
+// TestNoOnePlaceOfBuckets checks that no statement goes to a bucket without a look at the directory of buckets.
+func TestNoOnePlaceOfBuckets(t *testing.T) {
+	const create = "CREATE TABLE t (k int, ts timestamp, v int, PRIMARY KEY (k, ts)) WITH write_sharding = "
+	calculated, _ := testTable(t, create+"{'shards': '4'}")
+	timed, known := testTable(t, create+"{'strategy': 'time', 'by': 'ts', 'bucket': '1d'}")
+	for _, step := range []reshard.Step{reshard.Announced, reshard.Switching, reshard.Switched, reshard.Settled, reshard.Cleaned} {
+		changing, err := NewChanging(timed.Table, Kept{Layout: calculated.Layout}, Kept{Layout: timed.Layout, Physical: "t_2"}, reshard.Change{Step: step})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"SELECT v FROM t WHERE k = ? AND ts = ?", "UPDATE t SET v = 1 WHERE k = ? AND ts = ?"} {
+			o := onePlaceOf(t, changing, known, text)
+			if reads := text[0] == 'S' && step == reshard.Announced; (o != nil) != reads {
+				t.Errorf("%s: %s has the plan %+v", step, text, o)
+			}
+		}
+	}
+}
