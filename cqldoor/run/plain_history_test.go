@@ -108,9 +108,17 @@ func (h *twin) step(text string, unordered bool) {
 	h.t.Helper()
 	h.done++
 	size := []int{3, 1000}[h.r.IntN(2)]
+	var values []any
+	if h.r.IntN(2) == 0 { // gocql prepares statements with values
+		var ints []int
+		text, ints = withMarkers(text)
+		for _, n := range ints {
+			values = append(values, int64(n))
+		}
+	}
 	ask := func(table string) (string, error) {
 		for {
-			rows, err := rowsOf(h.doors[h.r.IntN(len(h.doors))], size, strings.ReplaceAll(text, " T ", " "+table+" "))
+			rows, err := rowsOf(h.doors[h.r.IntN(len(h.doors))], size, strings.ReplaceAll(text, " T ", " "+table+" "), values...)
 			if err != nil && unordered && strings.Contains(err.Error(), "Invalid value for the paging state") {
 				continue // a scan that began by places that are gone; it begins anew
 			}
@@ -134,7 +142,7 @@ func (h *twin) step(text string, unordered bool) {
 	got, err := ask(changed)
 	want, wrong := ask(unchanged)
 	if got != want || err != nil || wrong != nil {
-		h.t.Fatalf("%d. %s in pages of %d gives\n%s, %v\nand should give\n%s, %v", h.done, text, size, got, err, want, wrong)
+		h.t.Fatalf("%d. %s of %v in pages of %d gives\n%s, %v\nand should give\n%s, %v", h.done, text, values, size, got, err, want, wrong)
 	}
 }
 
