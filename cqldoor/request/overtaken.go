@@ -250,7 +250,8 @@ func (e *Coordinator) again(req *cqldoor.Request, err error) (is, again bool, to
 	if !errors.As(err, &o) {
 		return false, false, err
 	}
-	reads, repeats := true, o.why == nil
+	// The door does not know what the statements of a BATCH do that it forwards unchanged. One may append to a list.
+	reads, repeats := true, o.why == nil && !e.forwards
 	for _, s := range e.plans {
 		reads = reads && s.Sel != nil
 		repeats = repeats && s.Sel == nil && (req.Stamp != 0 || ownTimes(s)) && e.attempts.Premises.repeatable(s)

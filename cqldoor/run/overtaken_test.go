@@ -372,3 +372,39 @@ func TestAcknowledgesWhenNothingIsUnderWay(t *testing.T) {
 	}
 	p.t = t
 }
+
+// TestForwardedPartsAreNotRepeated sends a BATCH with a write that the door may repeat and one on a plain table that
+// appends to a list. Another door changes the sharded table meanwhile. The value is appended once.
+func TestForwardedPartsAreNotRepeated(t *testing.T) {
+	p := newStalledDoor(t, primitive.ProtocolVersion5)
+	table, _, _ := p.table(way{table: drawnFrom4, text: "INSERT INTO TABLE (k, c, v) VALUES (1, 1, 1)"})
+	plain := p.keyspace + ".plain"
+	p.must(p.v5, "CREATE TABLE "+plain+" (k int PRIMARY KEY, l list<int>)")
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) { // until the door knows the table
+		if a, err := p.conn.Query(difftest.Request{Query: "SELECT l FROM " + plain}); err == nil && a.Kind != difftest.Error {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatal(err, show(a))
+		}
+	}
+	release := p.stall.stall()
+	answer := make(chan *difftest.Answer, 1)
+	go func() {
+		a, err := p.conn.Batch(&message.Batch{Children: []*message.BatchChild{
+			{Query: "INSERT INTO " + table + " (k, c, v) VALUES (1, 2, 1)"}, {Query: "UPDATE " + plain + " SET l = l + [7] WHERE k = 1"}}})
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- a
+	}()
+	<-p.stall.held
+	p.relayout(table)
+	p.clock.on.Add(int64(time.Hour))
+	release()
+	if a := <-answer; a.Kind != difftest.Error || a.Code != primitive.ErrorCodeWriteTimeout {
+		t.Errorf("the batch ends with %s", show(a))
+	}
+	if a := p.must(p.v5, "SELECT l FROM "+plain+" WHERE k = 1"); len(a.Rows) != 1 || len(a.Rows[0][0]) != 4+4+4 {
+		t.Errorf("the list is %s", show(a))
+	}
+}
