@@ -88,7 +88,7 @@ type Select struct {
 	Quorum bool
 	from   *Table // the table under the change, with its old layout
 
-	// OnePlace is another plan of a SELECT of one row; nil: there is none.
+	// OnePlace is a second plan during a change; nil: there is none.
 	OnePlace *OnePlace
 
 	// Plainly is the same read as the store answers it for the plain table alone. It is used while
@@ -119,11 +119,7 @@ func newSelect(t *Table, stmt *syntax.Select, a *analysis.Select, merged bool) (
 		return ofPlain(t, stmt, a)
 	}
 	if t.Change == nil {
-		p, err := selectIn(t, stmt, a, merged || t.Renamed(), false)
-		if err == nil && t.Renamed() {
-			p.OnePlace, err = p.onePlace(stmt)
-		}
-		return p, err
+		return selectIn(t, stmt, a, merged || t.Renamed(), false)
 	}
 	both := t.Change.Duty.Both()
 	p, err := selectIn(t.reads(), stmt, a, true, both)

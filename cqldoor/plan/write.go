@@ -20,7 +20,7 @@ type Write struct {
 	// To is the same write under the new layout, or nil if no change is under way. See Moving.
 	To *Write
 
-	// OnePlace is another plan during a change; nil: there is none.
+	// OnePlace is a second plan during a change; nil: there is none.
 	OnePlace *OnePlace
 
 	// Whole is the statement for the one shard that its key decides. It is nil if the shards

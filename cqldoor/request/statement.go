@@ -35,11 +35,11 @@ type Statement struct {
 	MetadataID [16]byte   // id of the result's metadata, v5
 	Physical   *Physical  // for a statement that goes to one shard
 	Direct     *plan.Direct
-	InPlace    *InPlace        // another plan, for executions of one shard; nil: there is none
+	InPlace    *InPlace        // a second plan during a change of layout; nil: there is none
 	Series     *observe.Series // measures it
 }
 
-// InPlace is another plan of a statement, for executions of one shard.
+// InPlace is a second plan of a statement, for executions whose rows have one place during a change of layout.
 type InPlace struct {
 	*plan.OnePlace
 	Physical *Physical
@@ -165,7 +165,7 @@ func (s *Statement) newDirect() *plan.Direct {
 	return nil
 }
 
-// onePlace returns the other plan of the statement. It returns nil if there is none, or if the door computes values of
+// onePlace returns the second plan of the statement. It returns nil if there is none, or if the door computes values of
 // the statement.
 func (s *Statement) onePlace() *plan.OnePlace {
 	switch {

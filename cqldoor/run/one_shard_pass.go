@@ -3,7 +3,6 @@
 package run
 
 import (
-	"bytes"
 	"encoding/binary"
 	"sync"
 
@@ -113,8 +112,9 @@ func (p *passer) executeDrawn(req *cqldoor.Request, s *request.Statement, e wire
 	return true, nil
 }
 
-// executeInPlace passes an EXECUTE on to its shard by the statement's other plan. It returns false if several shards may
-// have the rows, if a page of the result may follow, or if the door must evaluate a value or make the result.
+// executeInPlace passes an EXECUTE on to its shard while the layout of the table is being changed. It returns false
+// if the rows may have two places, if a page of the result may follow, if the door must evaluate a value first, or if the
+// state has just changed.
 func (p *passer) executeInPlace(req *cqldoor.Request, s *request.Statement, e *wire.Execute) bool {
 	ids := s.InPlace.Physical.Named.Load()
 	params := &e.Params
@@ -122,8 +122,6 @@ func (p *passer) executeInPlace(req *cqldoor.Request, s *request.Statement, e *w
 	case ids == nil || req.Version >= wire.V5 && ids.Metadata == nil || params.Values.Named:
 		return false
 	case s.Sel != nil && (params.Has(wire.QueryPagingState) || params.Has(wire.QueryPageSize) && params.PageSize < 2 || params.Consistency.IsSerial()):
-		return false
-	case s.InPlace.Renamed && !noMetadata(req.Version, s, e, ids):
 		return false
 	case s.Write != nil:
 		p.placer.StampInChange(req, params)
@@ -141,7 +139,7 @@ func (p *passer) executeInPlace(req *cqldoor.Request, s *request.Statement, e *w
 	if !one {
 		return false
 	}
-	if s.InPlace.InChange() && rule.On(rule.QuorumInChange) {
+	if rule.On(rule.QuorumInChange) {
 		params.Consistency = read.AtLeastQuorum(params.Consistency)
 	}
 	e.ID = ids.Statement
@@ -149,17 +147,13 @@ func (p *passer) executeInPlace(req *cqldoor.Request, s *request.Statement, e *w
 	params.SetKeyspace(nil)
 	binary.BigEndian.PutUint32(w.shard[4:], uint32(n))
 	params.SetValues(params.Values.Insert(s.InPlace.At, 1, w.shard[:]))
-	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
-	return p.passUnder(req, wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch}, s, s.InPlace.InChange())
-}
-
-// noMetadata reports whether the store answers a SELECT without the metadata of the result, which names the table.
-func noMetadata(v wire.Version, s *request.Statement, e *wire.Execute, ids *request.IDs) bool {
-	if v < wire.V5 && s.Sel.Logical.Wildcard {
+	of := req.Connection()
+	if !s.Begin(of) {
 		return false
 	}
-	known := v < wire.V5 || bytes.Equal(e.MetadataID, ids.Metadata) && bytes.Equal(e.MetadataID, s.MetadataID[:])
-	return known && e.Params.Has(wire.QuerySkipMetadata)
+	req.Scratch = wire.AppendExecute(req.Scratch[:0], req.Version, e)
+	req.PassUnder(wire.Message{Op: wire.OpExecute, Flags: req.Flags &^ wire.FlagCustomPayload, Body: req.Scratch}, s, of, true)
+	return true
 }
 
 // workspace holds the buffers with which the door rewrites an EXECUTE. With them the door does not allocate.
