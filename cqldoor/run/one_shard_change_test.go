@@ -238,3 +238,69 @@ func TestReadsOfRenamedTable(t *testing.T) {
 		}
 	}
 }
+
+// TestStepWhileARowIsUnderWay holds back the answer to a write and to a read of a row. Another door publishes the next
+// step meanwhile. The door carries out the request again, and the client sees no error.
+func TestStepWhileARowIsUnderWay(t *testing.T) {
+	for _, version := range []primitive.ProtocolVersion{primitive.ProtocolVersion4, primitive.ProtocolVersion5} {
+		p := newStalledDoor(t, version)
+		table := p.keyspace + ".t"
+		p.must(p.v5, "CREATE TABLE "+table+" (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
+		m := &mover{scene: p.scene, table: table, next: shard.Layout{N: 6, Column: "shard"}}
+		publish := func(step reshard.Step) {
+			m.step(step)
+			if err := p.router.schema.Refresh(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		publish(reshard.Announced)
+		_, change := m.change()
+		rows := map[bool]int32{} // by whether they stay
+		for c := range int32(60) {
+			r := change.Moved([][]byte{plan.IntValue(1)}, [][]byte{plan.IntValue(int(c))})
+			rows[r.Old == r.New] = c
+		}
+		insert, err := p.conn.Prepare("INSERT INTO " + table + " (p, c, v) VALUES (?, ?, ?)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := p.conn.Prepare("SELECT v FROM " + table + " WHERE p = ? AND c = ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		overtaken := func(id *difftest.Answer, r difftest.Request, by reshard.Step) (*difftest.Answer, int) {
+			p.heard.take()
+			release := p.stall.stall()
+			answer := make(chan *difftest.Answer, 1)
+			go func() {
+				a, err := p.conn.Execute(id, r)
+				if err != nil {
+					t.Error(err)
+				}
+				answer <- a
+			}()
+			<-p.stall.held
+			publish(by)
+			release()
+			return <-answer, len(p.heard.take())
+		}
+		version := int32(0)
+		for _, step := range []reshard.Step{reshard.Switching, reshard.Switched, reshard.Settled, reshard.Cleaned} {
+			for stays, c := range rows {
+				for _, stamped := range []bool{false, true} {
+					version++
+					r := difftest.Request{Values: int32s(1, c, version)}
+					if stamped {
+						stamp := change.Started + 1e12 + int64(version)
+						r.Timestamp = &stamp
+					}
+					written, writes := overtaken(insert, r, step)
+					a, reads := overtaken(read, difftest.Request{Values: int32s(1, c)}, step)
+					if written.Kind == difftest.Error || writes < 2 || reads < 2 || len(a.Rows) != 1 {
+						t.Errorf("%s, row %d stays: %v, stamped: %v: the write ends with %s after %d requests, and the read with %s after %d", step, c, stays, stamped, show(written), writes, show(a), reads)
+					}
+				}
+			}
+		}
+	}
+}
