@@ -76,7 +76,7 @@ func TestAlterWhereNothingMoves(t *testing.T) {
 		for i := range 20 {
 			s.must(s.v5, fmt.Sprintf("INSERT INTO %s (day, title) VALUES ('2020-07-09', 't%d')", days, i))
 		}
-		s.refusedWith(alter(days, "{'shards': '8', 'from': '2020-07-10'}"), "not later than every door can know of it")
+		s.refusedWith(alter(days, "{'shards': '8', 'from': '2020-07-10'}"), "too early: every door must know of the epoch")
 		s.refusedWith(alter(days, "{'shards': '8', 'from': 'soon'}"), `"soon" is not an instant`)
 		s.refusedWith(alter(days, "{'shards': '0', 'from': '2199-01-01'}"), "from 1 to 10000")
 		s.refusedWith(alter(days, "{'from': '2199-01-01'}"), "the number of shards is missing")
