@@ -15,8 +15,8 @@ type rowWidth struct{ bytes *atomic.Int64 }
 // known returns the size of a row; 0: no reader knows it yet.
 func (w rowWidth) known() int { return int(w.bytes.Load()) }
 
-// learn notes the size of a row. It takes over a larger size at once, and goes down to a smaller one by
-// at most a quarter at a time.
+// learn notes the size of a row. If the size is larger than the known one, it becomes the known one. If it is
+// smaller, learn lowers the known size by at most a quarter.
 func (w rowWidth) learn(width int) {
 	known := w.bytes.Load()
 	w.bytes.Store(max(int64(width), known-known/4, 1))

@@ -3,16 +3,12 @@
 package run
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/datastax/go-cassandra-native-protocol/primitive"
-	"github.com/evenkeel/evenkeel/cql/store"
-	"github.com/evenkeel/evenkeel/cql/wire"
 	"github.com/evenkeel/evenkeel/cqldoor/plan"
 	"github.com/evenkeel/evenkeel/cqldoor/tables"
 	"github.com/evenkeel/evenkeel/internal/difftest"
@@ -20,39 +16,10 @@ import (
 	"github.com/evenkeel/evenkeel/shard"
 )
 
-// tallied is a store that counts the requests on clients' links.
-type tallied struct {
-	store.Store
-	executes atomic.Int64
-}
-
-type talliedLink struct {
-	store.Forwarder
-	of *tallied
-}
-
-func (s *tallied) Open(ctx context.Context, o store.LinkOptions) (store.Link, error) {
-	link, err := s.Store.Open(ctx, o)
-	if err != nil || o.Own {
-		return link, err
-	}
-	return &talliedLink{link.(store.Forwarder), s}, nil
-}
-
-func (l *talliedLink) Send(ctx context.Context, m wire.Message, reply func(wire.Message)) {
-	l.of.executes.Add(1)
-	l.Forwarder.Send(ctx, m, reply)
-}
-
-func (l *talliedLink) Forward(ctx context.Context, m wire.Message, to store.Receiver, tag uint32) {
-	l.of.executes.Add(1)
-	l.Forwarder.Forward(ctx, m, to, tag)
-}
-
 // TestRowsThatStay checks that a write and a read of a row that a change does not move is one request in each
 // step, and that the answers are right also for the rows that move.
 func TestRowsThatStay(t *testing.T) {
-	st := &tallied{Store: embedded(t)}
+	st := &countedStore{Store: embedded(t)}
 	s := newScene(t, st)
 	table := s.keyspace + ".t"
 	s.must(s.v5, "CREATE TABLE "+table+" (p int, c int, v int, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
@@ -62,12 +29,12 @@ func TestRowsThatStay(t *testing.T) {
 		m.keys = append(m.keys, [2]int{1, c})
 	}
 	do := func(p *difftest.Answer, values ...int32) (*difftest.Answer, int64) {
-		before := st.executes.Load()
+		before := st.executed.Load()
 		a, err := s.v5.Execute(p, difftest.Request{Values: int32s(values...)})
 		if err != nil || a.Kind == difftest.Error {
 			t.Fatal(err, show(a))
 		}
-		return a, st.executes.Load() - before
+		return a, st.executed.Load() - before
 	}
 	version := int32(0)
 	for step := reshard.None; ; {
@@ -117,7 +84,7 @@ func TestRowsThatStay(t *testing.T) {
 // TestKeysThatStay checks that a read of a key costs the same number of requests in each step, if only the number of
 // shards of another key changes.
 func TestKeysThatStay(t *testing.T) {
-	st := &tallied{Store: embedded(t)}
+	st := &countedStore{Store: embedded(t)}
 	s := newScene(t, st)
 	table := s.keyspace + ".t"
 	s.must(s.v5, "CREATE TABLE "+table+" (p int, c int, v int, s int static, PRIMARY KEY (p, c)) WITH write_sharding = {'shards': '4'}")
@@ -132,9 +99,9 @@ func TestKeysThatStay(t *testing.T) {
 	for step := reshard.None; ; {
 		for _, text := range []string{"SELECT c, v FROM %s WHERE p = 2", "SELECT c, s FROM %s WHERE p = 2"} {
 			s.must(s.v5, fmt.Sprintf(text, table)) // prepares the physical statements
-			before := st.executes.Load()
+			before := st.executed.Load()
 			a := s.must(s.v5, fmt.Sprintf(text, table))
-			n := st.executes.Load() - before
+			n := st.executed.Load() - before
 			if len(a.Rows) != 20 {
 				t.Errorf("%s: %s gives %s", step, text, show(a))
 			}
